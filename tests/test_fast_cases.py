@@ -51,6 +51,12 @@ MORE = {
     "_linalg_matrix_rank": [S(_MATRIX)],
     "_linalg_pinv": [S(_MATRIX, 0.0, 1e-6), S(T(2, 3, 4, dtype="float64"), 0.0, 1e-6)],
     "_linalg_solve_ex": [S(_MATRIX, T(2, 3))],
+    "_rrelu_with_noise": [
+        S(T(5), T(0), 0.25, 0.5, False),
+        S(T(2, 3, dtype="float64"), T(0, dtype="float64"), 0, 1, False),
+        S(T(5), T(5), 0.25, 0.5, True),
+    ],
+    "_rrelu_with_noise_": [S(T(5), T(0), 0.25, 0.5, False)],
     "_dropout_mask": [S(T(5), 0.5), S(T(5, dtype="float64"), 0.25)],
     "_trilinear": [S(T(3, 2), T(4, 2, 5), T(3, 5)), S(T(1, 3), T(2, 3, 1), T(1, 1))],
     "_max_pool1d": [
@@ -183,7 +189,6 @@ SIZES = {
         S(T(values=[[1.0, NAN, 0.5], [NAN, NAN, NAN]]), T(values=0.5), 1, True),
         S(T(5, dtype="float64"), T(values=[0.25, 1.0], dtype="float64"), 0),
     ],
-    "gradient": [S(T(3, 4)), S(T(3, 4), spacing=0.5, dim=-1), S(T(2))],
     "linalg_matrix_norm.str_ord": [S(T(2, 3, 4), "fro", (0, -1), True)],
     "linalg_matrix_exp": [S(T(8, 8)), S(T(9, 9)), S(T(16, 8, 8)), S(T(2, 3, 3, low=9, high=20))],
     "linalg_pinv.atol_rtol_tensor": [S(_MATRIX), S(T(2, 33, 3))],

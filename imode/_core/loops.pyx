@@ -29,7 +29,7 @@ from imode._core.stored cimport has_stored, in_brain, run_widened
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum as typenum_in
 from libc.math cimport HUGE_VAL
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
-from libc.string cimport memcmp, memset
+from libc.string cimport memcmp, memcpy, memset
 from numpy cimport ndarray, npy_intp
 
 import numpy as np
@@ -302,7 +302,15 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
         elif code == NO_DTYPE:
             code = code_of[array.descr.type_num]
         elif code != code_of[array.descr.type_num]:
-            return _general(op, kernel, loops, args, target)
+            if not _is_count(loops, <Tensor>arg, code):
+                return _general(op, kernel, loops, args, target)
+            memcpy(&numbers[i], array.data, sizeof(int64_t))
+            if code == FLOAT32:
+                (<float*>&numbers[i])[0] = <float>numbers[i]
+            else:
+                (<double*>&numbers[i])[0] = <double>numbers[i]
+            data[i], steps[i] = <char*>&numbers[i], 0
+            continue
         data[i] = array.data
         if array.nd == 0:
             steps[i] = 0
@@ -357,6 +365,13 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     if n:
         run(loops.loop[code], loops.data[code], nin + 1, data, n, steps)
     return <object>target
+
+
+cdef inline bint _is_count(Loops* loops, Tensor t, int code) noexcept:
+    """Whether a tensor beside floats is one int64, as sums of masks are: it is read as a float."""
+    cdef Fields* array = fields(t.array)
+    return array.nd == 0 and array.descr.type_num == cnp.NPY_INT64 and (
+        (code == FLOAT32 or code == FLOAT64) and loops.ints < ALIKE and t.keys & BIT_CPU != 0)
 
 
 cdef inline bint _serves(Loops* loops, int code) noexcept:
@@ -924,7 +939,8 @@ def why_general(Operator op not None, list values not None, target):
                 return i, "is no bool tensor"
         elif code == NO_DTYPE:
             code, first = code_of[array.descr.type_num], i
-        elif code != code_of[array.descr.type_num]:
+        elif code != code_of[array.descr.type_num] and not _is_count(
+                loops, <Tensor>args[i], code):
             return i, f"is {_name(code_of[array.descr.type_num])} beside {_name(code)}"
         if array.nd == 0:
             continue

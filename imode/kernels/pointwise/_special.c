@@ -8,23 +8,36 @@
 
 /* ---- gamma ---- */
 
+/* In double, by whole vectors: a few elements cost as much as one vector of them, and the libm of
+   single numbers is not called. */
+#define LANES 8
+#define WHOLE(n) (((n) + LANES - 1) / LANES * LANES)
+#define LANES_OF(TO, VALUE)                                                                        \
+    for (npy_intp i = 0; i < m; i += LANES)                                                        \
+        V_IVDEP for (npy_intp k = i; k < i + LANES; k++) (TO)[k] = VALUE;
+#define WIDEN(TO, FROM)                                                                            \
+    for (npy_intp i = 0; i < WHOLE(m); i++)                                                        \
+        (TO)[i] = (double)(FROM)[i < m ? i : m - 1];
+
 /* Blocks without elements below LEAST are spared the reflection. */
 #define REFLECTED_LOOP(NAME, T, LEAST, ABOVE, ANYWHERE)                                            \
     V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
         const T *a = (const T *)p[0];                                                              \
         T *out = (T *)p[1];                                                                        \
-        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
-            npy_intp end = n - start < BLOCK ? n : start + BLOCK;                                  \
+        for (; n > 0; n -= BLOCK, a += BLOCK, out += BLOCK) {                                      \
+            const npy_intp m = n < BLOCK ? n : BLOCK;                                              \
+            _Alignas(64) double x[BLOCK];                                                          \
             int above = 1;                                                                         \
-            for (npy_intp i = start; i < end; i++)                                                 \
-                above &= !(a[i] < LEAST);                                                          \
+            WIDEN(x, a)                                                                            \
+            for (npy_intp i = 0; i < m; i++)                                                       \
+                above &= !(x[i] < LEAST);                                                          \
             if (above) {                                                                           \
-                V_IVDEP for (npy_intp i = start; i < end; i++)                                     \
-                    out[i] = (T)ABOVE((double)a[i]);                                               \
+                LANES_OF(x, ABOVE(x[k]))                                                           \
             } else {                                                                               \
-                V_IVDEP for (npy_intp i = start; i < end; i++)                                     \
-                    out[i] = (T)ANYWHERE((double)a[i]);                                            \
+                LANES_OF(x, ANYWHERE(x[k]))                                                        \
             }                                                                                      \
+            for (npy_intp i = 0; i < m; i++)                                                       \
+                out[i] = (T)x[i];                                                                  \
         }                                                                                          \
     }
 #define REFLECTED(NAME, LEAST, ABOVE, ANYWHERE)                                                    \
@@ -53,16 +66,17 @@ FLOAT_TABLE(1, digamma)
 FLOATS_EACH2(zeta, zeta_of(x, y, limit))
 /* In float the density of a block is a loop of its own, which vectorises; its logarithms lose
    digits that only double has. */
-V_CLONES static void densities(const float *a, const float *x, double *out, npy_intp n) {
-    for (npy_intp i = 0; i < n; i++)
-        out[i] = v_exp((double)a[i] * v_log((double)x[i]) - (double)x[i] -
-                       lgamma_above((double)a[i] + 1));
+V_CLONES static void densities(const float *a, const float *x, double *out, npy_intp m) {
+    _Alignas(64) double order[BLOCK];
+    WIDEN(order, a)
+    WIDEN(out, x)
+    LANES_OF(out, v_exp(order[k] * v_log(out[k]) - out[k] - lgamma_above(order[k] + 1)))
 }
 #define INCOMPLETE(NAME, UPPER)                                                                    \
     static void NAME##_f(char *const *p, npy_intp n) {                                             \
         const float *a = (const float *)p[0], *x = (const float *)p[1];                            \
         float *out = (float *)p[2];                                                                \
-        double factors[BLOCK];                                                                     \
+        _Alignas(64) double factors[BLOCK];                                                        \
         for (npy_intp i = 0; i < n; i++) {                                                         \
             if (i % BLOCK == 0)                                                                    \
                 densities(a + i, x + i, factors, n - i < BLOCK ? n - i : BLOCK);                   \
@@ -97,16 +111,15 @@ FLOAT_TABLE(2, polygamma)
         const T *a = (const T *)p[0];                                                              \
         T *out = (T *)p[2];                                                                        \
         const double order = n ? (double)*(const T *)p[1] : 0;                                     \
-        double sums[BLOCK];                                                                        \
-        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
-            npy_intp m = n - start < BLOCK ? n - start : BLOCK;                                    \
+        _Alignas(64) double x[BLOCK], sums[BLOCK];                                                 \
+        for (; n > 0; n -= BLOCK, a += BLOCK, out += BLOCK) {                                      \
+            const npy_intp m = n < BLOCK ? n : BLOCK;                                              \
+            WIDEN(x, a)                                                                            \
+            LANES_OF(sums, 0.25 * G_LOG_PI * order * (order - 1))                                  \
+            for (double less = 0; less < order; less++)                                            \
+                LANES_OF(sums, sums[k] + lgamma_anywhere(x[k] - 0.5 * less))                       \
             for (npy_intp i = 0; i < m; i++)                                                       \
-                sums[i] = 0.25 * G_LOG_PI * order * (order - 1);                                   \
-            for (double k = 0; k < order; k++)                                                     \
-                for (npy_intp i = 0; i < m; i++)                                                   \
-                    sums[i] += lgamma_anywhere((double)a[start + i] - 0.5 * k);                    \
-            for (npy_intp i = 0; i < m; i++)                                                       \
-                out[start + i] = (T)sums[i];                                                       \
+                out[i] = (T)sums[i];                                                               \
         }                                                                                          \
     }
 MVLGAMMA(f, float)

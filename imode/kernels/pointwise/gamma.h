@@ -116,18 +116,27 @@ static const double maclaurin_terms[] = {
     1 / 74724249600.0, -3617 / 10670622842880000.0, 43867 / 5109094217170944000.0,
     -174611 / 802857662698291200000.0, 77683 / 14101100039391805440000.0,
     -236364091 / 1693824136731743669452800000.0};
+#define ZETA_POWERS 8 /* of a float's digits, a vector */
 #define ZETA_TERMS 9
+
+/* (q + k)^-x for k below ZETA_POWERS, less exact than pow's by what the logarithm lacks. */
+V_CLONES static void zeta_powers(double x, double q, double *powers) {
+    V_IVDEP for (int k = 0; k < ZETA_POWERS; k++) powers[k] = v_exp(-x * v_log(q + (double)k));
+}
 
 /* The sum over k of (q + k)^-x, for x > 1 and q > 0. `limit`: where it may end, relative to it. */
 static double zeta_above(double x, double q, double limit) {
-    double sum = 0, a = q, power = 0;
-    for (int k = 0; k < ZETA_TERMS; k++, a += 1) {
-        power = pow(a, -x);
+    const int quick = limit > 0x1p-40, terms = quick ? ZETA_POWERS - 1 : ZETA_TERMS;
+    double powers[ZETA_POWERS], sum = 0, a = q, power = 0;
+    if (quick)
+        zeta_powers(x, q, powers);
+    for (int k = 0; k < terms; k++, a += 1) {
+        power = quick ? powers[k] : pow(a, -x);
         sum += power;
         if (power < limit * sum)
             return sum;
     }
-    power = pow(a, -x);
+    power = quick ? powers[terms] : pow(a, -x);
     sum += power * (a / (x - 1) + 0.5);
     double factor = x, last = power / a;
     for (int k = 0; k < 12; k++) {

@@ -27,11 +27,12 @@ cdef void uniform_double(
     mt_state *mt, double *out, int64_t n, double low, double high
 ) noexcept nogil
 
-cdef enum Law:
+cdef enum Law:    # as in laws.h
     EXPONENTIAL
     CAUCHY
     LOG_NORMAL
     GEOMETRIC
+    NORMAL
 
 # Draw n values of a distribution into contiguous memory; the caller holds the generator's lock.
 # `kind` is the NumPy type number: float32 or float64; for integers also others (False: not served).

@@ -11,7 +11,7 @@ import numpy as np
 
 cimport cython
 cimport numpy as cnp
-from libc.math cimport ceil, cos, exp, fma, fmaf, log, log1p, sin, sqrt, tan
+from libc.math cimport fma, fmaf, sqrt
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from imode.kernels.random.generator cimport Generator, choose, mt_fill, mt_next, mt_next64, mt_state
@@ -22,6 +22,14 @@ from imode._core.parallel cimport skipping
 from imode import errors
 
 cnp.import_array()
+
+cdef extern from "laws.h" nogil:
+    double law_one(int law, double unit, double a, double b) noexcept
+    double law_normal(int law, double x, double mean, double std) noexcept
+    void law_pair(double angle, double unit, double *pair) noexcept
+    void law_floats(mt_state *mt, float *out, int64_t n, int law, double a, double b) noexcept
+    void law_pairs(
+        mt_state *mt, float *out, int64_t pairs, int law, double mean, double std) noexcept
 
 cdef extern from "boxmuller.h" nogil:
     void bm_fill_float(float *data, int64_t blocks, float mean, float std) noexcept
@@ -46,8 +54,6 @@ ctypedef fused any_t:
 cdef enum:
     GIL_GRAIN = 4096     # from so many values on, the GIL is released
 
-cdef double TWO_PI = 6.283185307179586476925286766559
-cdef double PI = 3.141592653589793238462643383279
 cdef double TO_UNIT = 1.0 / 9007199254740992.0    # 2**-53
 
 
@@ -190,23 +196,31 @@ cdef void draw_uniform(
 
 cdef double _normal_one(Generator source) noexcept nogil:
     """One standard normal: the second of a pair if there is one, else the first of a new pair."""
-    cdef double angle, radius
+    cdef double pair[2]
+    cdef double angle
     if source.has_next_normal:
         source.has_next_normal = False
         return source.next_normal
-    angle = TWO_PI * _unit(&source.engine)
-    radius = sqrt(-2.0 * log1p(-_unit(&source.engine)))
-    source.next_normal = radius * sin(angle)
+    angle = _unit(&source.engine)
+    law_pair(angle, _unit(&source.engine), pair)
+    source.next_normal = pair[1]
     source.has_next_normal = True
-    return radius * cos(angle)
+    return pair[0]
 
 
-cdef void _normal_scalar(
-    Generator source, real_t *out, int64_t n, double mean, double std
+cdef void _normal_serial(
+    Generator source, real_t *out, int64_t n, Law law, double mean, double std
 ) noexcept nogil:
-    cdef int64_t i
-    for i in range(n):
-        out[i] = <real_t> fma(_normal_one(source), std, mean)
+    """Normal numbers one by one, or those whose logarithms they are."""
+    cdef int64_t i = 0
+    if real_t is float:
+        if n and source.has_next_normal:
+            out[0] = <float> law_normal(law, _normal_one(source), mean, std)
+            i = 1
+        law_pairs(&source.engine, out + i, (n - i) // 2, law, mean, std)
+        i += (n - i) // 2 * 2
+    for i in range(i, n):
+        out[i] = <real_t> law_normal(law, _normal_one(source), mean, std)
 
 
 cdef void _normal_blocks(
@@ -235,11 +249,11 @@ cdef void draw_normal(
         if blocks:
             _normal_blocks(&source.engine, <float *> out, n, mean, std)
         else:
-            _normal_scalar(source, <float *> out, n, mean, std)
+            _normal_serial(source, <float *> out, n, NORMAL, mean, std)
     elif blocks:
         _normal_blocks(&source.engine, <double *> out, n, mean, std)
     else:
-        _normal_scalar(source, <double *> out, n, mean, std)
+        _normal_serial(source, <double *> out, n, NORMAL, mean, std)
 
 
 def normal(cnp.ndarray out, double mean=0.0, double std=1.0, generator=None):
@@ -280,26 +294,19 @@ def normal(cnp.ndarray out, double mean=0.0, double std=1.0, generator=None):
 
 # ---- other continuous distributions ------------------------------------------------------------
 
-cdef double _draw(Generator source, Law law, double a, double b) noexcept nogil:
-    if law == EXPONENTIAL:
-        return -1.0 / a * log1p(-_unit(&source.engine))
-    if law == CAUCHY:
-        return fma(b, tan(PI * (_unit(&source.engine) - 0.5)), a)
-    if law == LOG_NORMAL:
-        return exp(fma(_normal_one(source), b, a))
-    return ceil(log(_unit(&source.engine)) / log1p(-a))
-
-
 cdef void draw_law(
     Generator source, int kind, void *out, int64_t n, Law law, double a, double b
 ) noexcept nogil:
     cdef int64_t i
-    if kind == cnp.NPY_FLOAT32:
-        for i in range(n):
-            (<float *> out)[i] = <float> _draw(source, law, a, b)
+    if law == LOG_NORMAL and kind == cnp.NPY_FLOAT32:
+        _normal_serial(source, <float *> out, n, law, a, b)
+    elif law == LOG_NORMAL:
+        _normal_serial(source, <double *> out, n, law, a, b)
+    elif kind == cnp.NPY_FLOAT32:
+        law_floats(&source.engine, <float *> out, n, law, a, b)
     else:
         for i in range(n):
-            (<double *> out)[i] = _draw(source, law, a, b)
+            (<double *> out)[i] = law_one(law, _unit(&source.engine), a, b)
 
 
 cdef int _serial(cnp.ndarray out, generator, Law law, double a, double b) except -1:

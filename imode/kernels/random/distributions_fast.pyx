@@ -371,6 +371,33 @@ cdef object _mask(Operator op, keyset_t keys, PyObject** args):
     return wrap(out)
 
 
+cdef void _lean(real* out, const real* x, npy_intp n, double slope) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        out[i] = x[i] if x[i] > 0 else x[i] * <real>slope
+
+
+cdef object _slopes(Operator op, keyset_t keys, PyObject** args):
+    """_rrelu_with_noise(self, noise, lower, upper, training): the mean slope, outside training."""
+    cdef Fields* a = _array(args[0])
+    cdef npy_intp n = _count(a, 0, a.nd)
+    cdef int kind = a.descr.type_num
+    cdef double lower, upper
+    cdef PyObject* target = args[op.nargs]
+    cdef ndarray out
+    if (target != NULL and target != args[0]) or not a.flags & WRITEABLE or (
+            not _row_major(a) or not _is_float(kind)) or (
+            not 0 < n <= FEW or <object>args[4] is not False) or not (
+            _real(args[2], &lower) and _real(args[3], &upper)):
+        return run_general(op, keys, args)
+    out = empty(kind, a.nd, a.dimensions) if target == NULL else storage(<Tensor>args[0])
+    if kind == cnp.NPY_FLOAT:
+        _lean(<float*>cnp.PyArray_DATA(out), <float*>a.data, n, (lower + upper) / 2)
+    else:
+        _lean(<double*>cnp.PyArray_DATA(out), <double*>a.data, n, (lower + upper) / 2)
+    return wrap(out) if target == NULL else <object>args[0]
+
+
 cdef object _poisson(Operator op, keyset_t keys, PyObject** args):
     """poisson(self, generator)."""
     cdef Fields* rates = _array(args[0])
@@ -431,3 +458,4 @@ cauchy_ = _of_law(CAUCHY, 1, 2, 3)
 log_normal_ = _of_law(LOG_NORMAL, 1, 2, 3)
 geometric_ = _of_law(GEOMETRIC, 1, -1, 2)
 poisson = CKernel.new(_poisson)
+slopes = CKernel.new(_slopes)

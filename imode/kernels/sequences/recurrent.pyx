@@ -32,6 +32,7 @@ cdef enum:
     FEW = 4                       # steps for which packing the weight does not pay
     SHARED = 1 << 16              # multiplications of a step that threads share
     SHARES = 2                    # blocks of each thread
+    ROOM = 64                     # numbers for which no array is made
 
 cdef struct Run:                  # one layer, forward or backward
     int cell
@@ -45,6 +46,7 @@ cdef struct Run:                  # one layer, forward or backward
     bint reverse
     bint packed                   # whether the weight is packed, else `weight` is used
     const long* sizes             # rows of each step
+    long[FEW] few                 # these, of a few steps
     char* right                   # the packed weight
     Matrix weight
     long unit                     # hidden units of a block
@@ -122,11 +124,13 @@ cdef int _expect_rows(str what, cnp.ndarray array, int kind, Run* run, long colu
 
 cdef cnp.ndarray _geometry(Run* run, cnp.ndarray gates, cnp.ndarray hx, object sizes, int cell,
                            bint reverse):
-    """Check and note the shapes; returns the rows of each step, which the caller keeps."""
+    """Check and note the shapes; returns what keeps the rows of each step, for the caller."""
     cdef int kind = cnp.PyArray_TYPE(gates), nd = cnp.PyArray_NDIM(gates)
     cdef cnp.ndarray counts
     cdef cnp.npy_intp n
-    cdef long total = 0, before
+    cdef long* rows
+    cdef long total = 0, before, size
+    cdef int i
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
         raise errors.dtypes.not_implemented("_recurrent_layer", gates.dtype)
     if not 0 <= cell <= 3 or cnp.PyArray_NDIM(hx) != 2 or nd != (2 if sizes else 3):
@@ -138,15 +142,19 @@ cdef cnp.ndarray _geometry(Run* run, cnp.ndarray gates, cnp.ndarray hx, object s
     run.width = _gates(cell) * run.hidden
     run.steps = len(sizes) if sizes else cnp.PyArray_DIM(gates, 0)
     n = run.steps
-    counts = empty(cnp.NPY_LONG, 1, &n)
-    run.sizes = <const long*>cnp.PyArray_DATA(counts)
+    rows = &run.few[0]
+    counts = None
+    if n > FEW:
+        counts = empty(cnp.NPY_LONG, 1, &n)
+        rows = <long*>cnp.PyArray_DATA(counts)
+    run.sizes = rows
     before = run.batch
     for i in range(run.steps):
         size = sizes[i] if sizes else run.batch
         if not 0 <= size <= before:
             raise RuntimeError(
                 "_recurrent_layer(): expected batch sizes that do not grow, within the state's")
-        (<long*>cnp.PyArray_DATA(counts))[i] = before = size
+        rows[i] = before = size
         total += before
     run.rows = total
     run.packed = run.steps > FEW
@@ -172,7 +180,13 @@ cdef cnp.ndarray _shaped(cnp.ndarray like, long columns):
 
 
 cdef cnp.ndarray _copy(cnp.ndarray x):
-    return cnp.PyArray_NewCopy(x, cnp.NPY_CORDER)
+    cdef cnp.ndarray out
+    if not cnp.PyArray_IS_C_CONTIGUOUS(x):
+        return cnp.PyArray_NewCopy(x, cnp.NPY_CORDER)
+    out = empty(cnp.PyArray_TYPE(x), cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
+    if not skipping():
+        memcpy(cnp.PyArray_DATA(out), cnp.PyArray_DATA(x), cnp.PyArray_NBYTES(x))
+    return out
 
 
 cdef cnp.ndarray _zeros(int kind, long rows, long columns):
@@ -308,7 +322,9 @@ cdef tuple _layer(cnp.ndarray gates, cnp.ndarray hx, object cx, cnp.ndarray weig
     """(output, last state, last cell, and what backward needs of each row: gates, extra)"""
     cdef Run run
     cdef int kind = cnp.PyArray_TYPE(gates)
-    cdef cnp.ndarray _counts, _kept, part, h, c, add, out, saved, extra
+    cdef cnp.ndarray _counts, _kept, part, h, c, out, saved, extra
+    cdef double[ROOM] room
+    cdef char* add
     _counts = _geometry(&run, gates, hx, sizes, cell, reverse)
     _expect("a state", hx, kind, run.batch, run.hidden)
     if cell == CELL_LSTM:
@@ -325,14 +341,22 @@ cdef tuple _layer(cnp.ndarray gates, cnp.ndarray hx, object cx, cnp.ndarray weig
     saved = _new(kind, (run.rows if saves else 1) if some else 0, run.width)
     extra = _new(kind, (run.rows if saves else 1) if some else 0, run.hidden)
     gates = contiguous(gates)
-    add = _zeros(kind, 1, run.width) if bias is None else contiguous(bias)
-    part = _new(kind, run.batch, run.width)
-    run.part = <char*>cnp.PyArray_DATA(part)
+    if (run.batch + 1) * run.width <= ROOM:
+        run.part = <char*>room
+    else:
+        part = _new(kind, run.batch + 1, run.width)
+        run.part = <char*>cnp.PyArray_DATA(part)
+    add = run.part + run.batch * run.width * run.item
+    if bias is not None:
+        bias = contiguous(bias)
+        add = <char*>cnp.PyArray_DATA(<cnp.ndarray>bias)
     _kept = _weight(&run, contiguous(weight), True)
     if skipping():
         return out, h, c, saved, extra
+    if bias is None:
+        memset(add, 0, run.width * run.item)
     with nogil:
-        _forward(&run, <char*>cnp.PyArray_DATA(gates), <char*>cnp.PyArray_DATA(add),
+        _forward(&run, <char*>cnp.PyArray_DATA(gates), add,
                  <char*>cnp.PyArray_DATA(h), <char*>cnp.PyArray_DATA(c),
                  <char*>cnp.PyArray_DATA(out), <char*>cnp.PyArray_DATA(saved),
                  <char*>cnp.PyArray_DATA(extra), saves)

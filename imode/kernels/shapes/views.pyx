@@ -204,7 +204,8 @@ cdef object _one(Operator op, keyset_t keys, PyObject** args):
     (<view_t>(<CKernel>op.kernels[highest_key(keys)]).data)(a, args, &g)
     if op.role != INPLACE:
         return view_of(base, g.typenum, g.nd, g.shape, g.strides, g.data)
-    replace_array(base, _header(a, &g))
+    a = _header(a, &g)            # the one before it is recycled: nobody else may have it
+    replace_array(base, a)
     return base
 
 

@@ -4,6 +4,7 @@ from functools import partial
 
 from imode import ops
 from imode._core.type_names import tensor_type
+from imode.ops.composites_fast import replayed
 from imode.ops.schema import composite
 
 # ---- messages -----------------------------------------------------------------------------------
@@ -104,6 +105,7 @@ def _full_window(self, window, n_fft, win_length):
     "Tensor? window=None, bool center=True, str pad_mode='reflect', bool normalized=False, "
     "bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor"
 )
+@replayed
 def stft(
     self,
     n_fft,

@@ -5,6 +5,7 @@ import numpy as np
 from imode import errors, ops
 from imode.kernels.reductions import pairs
 from imode.kernels.reductions import reduce as fast
+from imode.ops.composites_fast import replayed
 from imode.ops.networks.reduction import reduce_losses, reduction_number
 from imode.ops.reductions import distances_fast
 from imode.ops.reductions.distance import norm_backward, vector_norm
@@ -28,6 +29,7 @@ op(
     "-> Tensor",
     variants="function nn",
 )
+@replayed
 def pairwise_distance(x1, x2, p, eps, keepdim):
     """Return the p-norms of x1 - x2 + eps along the last dimension; the tensors broadcast.
 
@@ -110,6 +112,7 @@ def _check_cosine(input1, input2, target):
     "int reduction=0) -> Tensor",
     variants="function",
 )
+@replayed
 def cosine_embedding_loss(input1, input2, target, margin, reduction):
     """Return 1 - cos of the angle between rows where target is 1, max(0, cos - margin) where -1.
 
@@ -172,6 +175,7 @@ def _triplet(anchor, positive, negative, distance, margin, swap):
     "float p=2, float eps=1e-06, bool swap=False, int reduction=0) -> Tensor",
     variants="function",
 )
+@replayed
 def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
     """Return max(0, margin + distance to the positive row - distance to the negative one).
 

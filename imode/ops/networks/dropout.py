@@ -13,6 +13,7 @@ from imode._core.user_frames import warn
 from imode.autograd.views import write_as
 from imode.kernels.pointwise import loops
 from imode.kernels.random import choices, distributions_fast
+from imode.ops.composites_fast import replayed, varies
 from imode.ops.schema import composite, functional, inplace_doc, op
 
 op(
@@ -236,6 +237,7 @@ op(
     "_rrelu_with_noise(Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training) "
     "-> Tensor",
     _slopes,
+    fast=distributions_fast.slopes,
     derivative={"self": _slope},
     inplace_derivative={
         "self": lambda grad, result, noise, lower, upper, training: _slope(
@@ -252,6 +254,7 @@ def _drawn_slopes(self, lower, upper, training):
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not (training and self.is_floating_point()):
         return self.new_empty(0)
+    varies()
     if self.is_meta:
         return ops.empty_like(self)
     flat = self.detach().reshape(-1)
@@ -262,6 +265,7 @@ def _drawn_slopes(self, lower, upper, training):
     return noise.view(self.shape)
 
 
+@replayed
 def _rrelu(self, lower, upper, training):
     noise = _drawn_slopes(self, lower, upper, training)
     return ops._rrelu_with_noise(self, noise, lower, upper, training)

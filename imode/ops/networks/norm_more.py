@@ -8,6 +8,7 @@ from math import prod
 from imode import errors, ops
 from imode._core.internals import array_of
 from imode._core.layout import is_channels_last
+from imode.ops.composites_fast import replayed
 from imode.ops.networks import composites_fast, functional_fast
 from imode.ops.networks.norm import CHANNELS_LAST
 from imode.ops.schema import composite, functional
@@ -26,6 +27,7 @@ def _repeated(given, n):
     fast=composites_fast.instance_norm,
     variants="function",
 )
+@replayed
 def instance_norm(
     input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
 ):
@@ -165,8 +167,11 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
         raise ValueError(
             f"Expected 3D or higher dimensionality{' ' * 26}input (got {input.dim()} dimensions)"
         )
-    if input.numel() == 0:
-        return input
+    return _local_response_norm(input, size, alpha, beta, k) if input.numel() else input
+
+
+@replayed
+def _local_response_norm(input, size, alpha, beta, k):
     squares = input.mul(input)
     sides = (size // 2, (size - 1) // 2)
     if input.dim() == 3:

@@ -1,7 +1,5 @@
 """einsum: a parser of equations over permutations, sums and one bmm for each two operands.
 
-What it does is planned once for an equation and shapes (planned.py).
-
 The operators it calls, and their order, are visible in the graph: they are PyTorch's.
 """
 
@@ -10,8 +8,8 @@ from functools import lru_cache
 
 from imode import ops
 from imode._core.tensor import Tensor
+from imode.ops.composites_fast import replayed
 from imode.ops.products import composites_fast
-from imode.ops.products.planned import planned, run
 from imode.ops.schema import composite, functions
 
 _NOTHING = (
@@ -115,7 +113,7 @@ def _align(operand, labels, places, hidden, ndim, position):
                     f"einsum(): subscript {label} is repeated for operand {position} but the "
                     f"sizes don't match, {operand.size(at)} != {operand.size(dim)}"
                 )
-            operand = operand.diagonal(dim, at)
+            operand = operand.diagonal(0, dim, at).movedim(-1, dim)
         else:
             first[label] = order[places[label]] = at
             at += 1
@@ -166,10 +164,14 @@ def _sum_product(left, right, summed):
     return first.bmm(second).view(shape).permute(back)
 
 
-@lru_cache(256)
-def _plan(equation, shapes):
-    """The steps for operands of these shapes."""
-    steps, operands = planned(shapes)
+@composite(
+    "einsum(str equation, Tensor[] operands) -> Tensor", fast=composites_fast.einsum, variants=""
+)
+@replayed
+def _einsum(equation, operands):
+    """Sum products of operands over the subscripts that the equation leaves out of its output."""
+    if not operands:
+        raise ValueError(_NOTHING)
     inputs, output, hidden = _parse(equation, tuple(operand.dim() for operand in operands))
     places, kept = {}, 0
     for label in output:
@@ -229,20 +231,8 @@ def _plan(equation, shapes):
             other = other.sum(second, keepdim=True)
         result = _sum_product(result, other, summed) if summed else result.mul(other)
     if ndim > kept and len(aligned) > 1:
-        result.view(result.shape[:kept])
-    elif ndim > kept:
-        result.sum(range(kept, ndim))
-    return steps
-
-
-@composite(
-    "einsum(str equation, Tensor[] operands) -> Tensor", fast=composites_fast.einsum, variants=""
-)
-def _einsum(equation, operands):
-    """Sum products of operands over the subscripts that the equation leaves out of its output."""
-    if not operands:
-        raise ValueError(_NOTHING)
-    return run(_plan(equation, tuple([operand.shape for operand in operands])), operands)
+        return result.view(result.shape[:kept])
+    return result.sum(tuple(range(kept, ndim))) if ndim > kept else result
 
 
 def _from_lists(arguments):

@@ -3,8 +3,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport Fields, empty
-from imode._core.dispatch cimport (
-    MAX_ARGS, TLS, Operator, call, call2, inference_mode_on, tls)
+from imode._core.dispatch cimport MAX_ARGS, Operator, call, inference_mode_on, tls
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, is_tensor
@@ -171,67 +170,6 @@ cdef object _quantile(Operator op, keyset_t keys, PyObject** args):
     return wrap(out)
 
 
-# ---- differences ----
-
-cdef enum:                        # the operators that gradient calls
-    SLICE
-    SUB
-    DIV
-    CAT
-
-
-cdef object _part(Operator op, object tensor, int axis, npy_intp start, npy_intp stop):
-    cdef PyObject* values[MAX_ARGS + 1]
-    cdef object dim = axis, first = start, last = stop, one = 1
-    values[0], values[1], values[2] = <PyObject*>tensor, <PyObject*>dim, <PyObject*>first
-    values[3], values[4], values[5] = <PyObject*>last, <PyObject*>one, NULL
-    return call(callee(op, SLICE), values)
-
-
-cdef object _difference(Operator op, object tensor, int axis, npy_intp at, npy_intp before,
-                        npy_intp length):
-    return call2(callee(op, SUB), _part(op, tensor, axis, at, at + length),
-                 _part(op, tensor, axis, before, before + length))
-
-
-cdef object _along(Operator op, object tensor, int axis, npy_intp last, object step):
-    """As the function's, with ends of the first order."""
-    cdef Operator div = callee(op, DIV)
-    middle = _difference(op, tensor, axis, 2, 0, last - 1)
-    first = call2(div, _difference(op, tensor, axis, 1, 0, 1), step)
-    final = call2(div, _difference(op, tensor, axis, last, last - 1, 1), step)
-    middle = call2(div, call2(div, middle, step), 2)
-    return call2(callee(op, CAT), (first, middle, final), axis)
-
-
-cdef object _gradient(Operator op, keyset_t keys, PyObject** args):
-    """gradient(self, spacing, dim, edge_order): even steps, ends of the first order."""
-    cdef Fields* x = _array(args[0])
-    cdef TLS* state = tls()
-    cdef int before = state.numbers_are_scalars, axis = -1, d
-    cdef object step = 1 if args[1] == <PyObject*>None else <object>args[1]
-    cdef list found = []
-    if not _is_real(x.descr.type_num) or not (type(step) is int or type(step) is float) or (
-            type(<object>args[3]) is not int or <object>args[3] != 1 or x.nd == 0):
-        return NotImplemented
-    if args[2] != <PyObject*>None:
-        axis = _dim(args[2], x.nd) if PyLong_CheckExact(args[2]) else -1
-        if axis < 0:
-            return NotImplemented
-    for d in range(x.nd):
-        if x.dimensions[d] < 2 and (axis < 0 or d == axis):
-            return NotImplemented
-    state.numbers_are_scalars = True         # as in the function
-    try:
-        for d in range(x.nd):
-            if axis < 0 or d == axis:
-                found.append(_along(op, <object>args[0], d, _array(args[0]).dimensions[d] - 1,
-                                    step))
-    finally:
-        state.numbers_are_scalars = before
-    return tuple(found)
-
-
 # ---- norms ----
 
 cdef object _matrix_norm(Operator op, keyset_t keys, PyObject** args):
@@ -255,5 +193,4 @@ cdef object _matrix_norm(Operator op, keyset_t keys, PyObject** args):
 
 
 quantile = calling(_quantile, ["sort", "gather", "lerp_"])
-gradient = calling(_gradient, ["slice", "sub", "div", "cat"])
 matrix_norm = calling(_matrix_norm, ["linalg_vector_norm"])

@@ -3,6 +3,7 @@
 from imode import ops
 from imode._core.type_names import scalar_name
 from imode._core.user_frames import warn
+from imode.ops.composites_fast import replayed, varies
 from imode.ops.schema import composite
 
 
@@ -34,9 +35,12 @@ def _degrees(weights, total, correction, aweights):
         degrees = total - correction
     else:
         degrees = total - correction * (weights * aweights).sum() / total
-    if isinstance(degrees, int):
+    counted = isinstance(degrees, int)
+    positive = (degrees if counted else degrees.item()) > 0
+    if counted:
         degrees = ops.scalar_tensor(degrees, dtype=int)
-    if degrees.item() <= 0:
+    if not positive:
+        varies()
         warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number "
             "of observations.",
@@ -48,6 +52,7 @@ def _degrees(weights, total, correction, aweights):
 @composite(
     "cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor"
 )
+@replayed
 def cov(self, correction, fweights, aweights):
     """Return the covariances of the variables in the rows, whose observations are the columns.
 
@@ -74,6 +79,7 @@ def cov(self, correction, fweights, aweights):
             _check_weights(name, given, name == "aweights", observations)
             weights = given if weights is None else weights * given
     if weights is not None:
+        varies()
         total = weights.sum()
         if observations and total.item() == 0:
             raise RuntimeError("cov(): weights sum to zero, can't be normalized")
@@ -86,6 +92,7 @@ def cov(self, correction, fweights, aweights):
 
 
 @composite("corrcoef(Tensor self) -> Tensor")
+@replayed
 def corrcoef(self):
     """Return the correlation coefficients of the variables in the rows.
 

@@ -4,7 +4,7 @@ from imode import ops
 from imode._core.tensor import Tensor
 from imode.errors.shapes import no_dimensions, repeated_dim
 from imode.kernels.shapes.views import wrap_dim
-from imode.ops.reductions import composites_fast
+from imode.ops.composites_fast import replayed
 from imode.ops.schema import composite
 
 
@@ -111,9 +111,9 @@ def _along(self, axis, spacing, order):
 
 @composite(
     "gradient(Tensor self, *, any spacing=None, any dim=None, int edge_order=1) -> any",
-    fast=composites_fast.gradient,
     variants="function",
 )
+@replayed
 def gradient(self, spacing, dim, edge_order):
     """Return the gradients of samples along each dimension or those of `dim`, by differences.
 

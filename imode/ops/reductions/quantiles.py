@@ -6,6 +6,7 @@ from imode import errors, ops
 from imode._core.user_frames import warn
 from imode.kernels.reductions import lines_fast
 from imode.kernels.shapes.views import wrap_dim
+from imode.ops.composites_fast import replayed, varies
 from imode.ops.reductions import composites_fast
 from imode.ops.reductions.dims import reduced
 from imode.ops.reductions.extrema import index_backward
@@ -74,12 +75,14 @@ def _at_ranks(ordered, ranks, interpolation):
     return below.lerp_(above, weights)
 
 
+def _axis(self, dim):
+    return None if dim is None else wrap_dim(dim, self.dim())
+
+
+@replayed
 def _quantile(self, q, dim, keepdim, interpolation, out, ignore_nan):
     _check_quantile(self, q, interpolation, out)
-    axis = None if dim is None else wrap_dim(dim, self.dim())
-    on_cpu = self.device.type == "cpu"  # elsewhere it would be waited for
-    if on_cpu and not (q.detach() >= 0).logical_and_(q.detach() <= 1).all():
-        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    axis = _axis(self, dim)
     ordered = _sorted_lines(self, axis, keepdim)
     values = _at_ranks(ordered, _ranks(ordered, q, ignore_nan), interpolation)
     if q.dim():
@@ -90,6 +93,7 @@ def _quantile(self, q, dim, keepdim, interpolation, out, ignore_nan):
 
 def _written(values, out):
     """`out`, resized to fit and written to: a write that autograd records."""
+    varies()
     if out.shape != values.shape:
         if out.numel():
             warn(errors.out.resized(out.shape, values.shape))
@@ -100,8 +104,14 @@ def _written(values, out):
 
 def _declare_quantile(name, ignore_nan, words, example):
     def at_tensor(self, q, dim, keepdim, interpolation, out=None):
+        _check_quantile(self, q, interpolation, out)
+        _axis(self, dim)
+        on_cpu = self.device.type == "cpu"  # elsewhere it would be waited for
+        if on_cpu and not (q.detach() >= 0).logical_and_(q.detach() <= 1).all():
+            raise RuntimeError("quantile() q values must be in the range [0, 1]")
         return _quantile(self, q, dim, keepdim, interpolation, out, ignore_nan)
 
+    @replayed
     def at_number(self, q, dim, keepdim, interpolation, out=None):
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")

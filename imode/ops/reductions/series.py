@@ -2,6 +2,7 @@
 
 from imode import errors, ops
 from imode.kernels.shapes.views import wrap_dim
+from imode.ops.composites_fast import replayed
 from imode.ops.reductions.dims import FLOATING
 from imode.ops.schema import composite
 
@@ -57,6 +58,7 @@ def _nothing(y, dim):
 
 
 # The order in which the overloads are tried is PyTorch's: of one call, that of the other name.
+@replayed
 def _trapezoid(y, x, dim):
     """Return the integral along `dim` of samples at the places `x`, by the trapezoidal rule.
 
@@ -74,6 +76,7 @@ def _trapezoid(y, x, dim):
     return ((before + after) * steps).sum(dim) / 2.0
 
 
+@replayed
 def _trapezoid_dx(y, dx, dim):
     """Return the integral along `dim` of samples that are `dx` apart, by the trapezoidal rule.
 
@@ -97,6 +100,7 @@ composite(f"trapz.x{_X}", variants="function")(_trapezoid)
 
 
 @composite(f"cumulative_trapezoid.x{_X}", variants="function")
+@replayed
 def cumulative_trapezoid(y, x, dim):
     """Return the integrals along `dim` up to each sample but the first, by the trapezoidal rule.
 
@@ -113,6 +117,7 @@ def cumulative_trapezoid(y, x, dim):
 
 
 @composite(f"cumulative_trapezoid.dx{_DX}", variants="function")
+@replayed
 def cumulative_trapezoid_dx(y, dx, dim):
     """Return the integrals along `dim` up to each of the samples, which are `dx` apart."""
     dx = _check_step("cumulative_trapezoid", y, dx)

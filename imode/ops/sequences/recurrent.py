@@ -11,6 +11,7 @@ from imode import errors, ops
 from imode._core.dispatch import is_grad_enabled
 from imode._core.out import recorded
 from imode.kernels.sequences import recurrent as kernels
+from imode.ops.composites_fast import replayed
 from imode.ops.schema import composite, op
 from imode.ops.sequences import composites_fast
 from imode.ops.sequences.again import gradients_again
@@ -173,6 +174,7 @@ def _run(cell, input, sizes, hx, params, has_biases, layers, dropout, train, bid
 
 
 def _input(cell):
+    @replayed
     def run(input, hx, params, has_biases, layers, dropout, train, bidirectional, batch_first):
         if batch_first:
             input = input.transpose(0, 1)
