@@ -23,6 +23,7 @@ from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, keyset_t
 from imode._core.tensor cimport Tensor, is_tensor, requires_grad
 from imode.kernels.fast_guards cimport (
     PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _array)
+from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy
 
 cdef extern from "Python.h":
@@ -125,12 +126,12 @@ cdef enum:
 
 
 cdef struct Head:
-    long kind                     # of an argument: a letter
-    long value                    # a number, a length, or a tensor's dtype
+    int64_t kind                  # of an argument: a letter
+    int64_t value                 # a number, a length, or a tensor's dtype
     keyset_t keys
     int nd
     int flags
-    long same                     # as which tensor before it
+    int64_t same                  # as which tensor before it
 
 
 cdef struct Description:
@@ -148,8 +149,8 @@ cdef bint _put(Description* to, const void* what, Py_ssize_t size) noexcept:
     return True
 
 
-cdef bint _put_head(Description* to, char kind, long value, keyset_t keys=0, int nd=0, int flags=0,
-                    long same=0) noexcept:
+cdef bint _put_head(Description* to, char kind, int64_t value, keyset_t keys=0, int nd=0,
+                    int flags=0, int64_t same=0) noexcept:
     cdef Head head
     head.kind, head.value, head.keys, head.nd, head.flags = kind, value, keys, nd, flags
     head.same = same
@@ -175,7 +176,7 @@ cdef bint _put_tensor(Description* to, PyObject* tensor) noexcept:
 cdef bint _describe(Description* to, PyObject* value) except -1:
     """Add what the calls may follow from; False: that is not known of such a value."""
     cdef double number
-    cdef long integer
+    cdef int64_t integer
     cdef int overflow = 0
     cdef Py_ssize_t i
     cdef const char* text
