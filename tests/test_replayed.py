@@ -92,6 +92,17 @@ def test_the_same_tensor_twice_is_another_description():
     assert len(calls) == 4
 
 
+def test_a_default_device_runs_the_function_until_it_is_gone():
+    function, calls = counted(lambda x: x + imode.ops.zeros((2,)).sum())
+    with imode.device("meta"):
+        for _ in range(4):
+            assert function(imode.ones(2)).is_meta
+    assert len(calls) == 4
+    for _ in range(4):
+        assert function(imode.ones(2)).tolist() == [1.0, 1.0]
+    assert len(calls) == 6
+
+
 def test_what_varies_is_never_repeated():
     def largest(x):
         varies()

@@ -16,8 +16,8 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_Check, PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport Fields
 from imode._core.dispatch cimport (
-    INPLACE, MAX_ARGS, OUT, TLS, CKernel, Operator, Watcher, call, inplace_target, kernel_t,
-    proceed, proceed_composite, tls, unrecorded, unwatch, watch)
+    INPLACE, MAX_ARGS, OUT, TLS, CKernel, Operator, Watcher, call, default_device, inplace_target,
+    kernel_t, proceed, proceed_composite, tls, unrecorded, unwatch, watch)
 from imode._core.dtype cimport default_code
 from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, keyset_t
 from imode._core.tensor cimport Tensor, is_tensor, requires_grad
@@ -393,7 +393,7 @@ cdef class Replayed:
         cdef _Plan plan = self.last
         cdef bytes key
         to.size = to.count = 0
-        if state.watcher != NULL or state.devices != NULL:
+        if state.watcher != NULL or (state.devices != NULL and default_device() is not None):
             return self.function(*args)
         _put_head(&to, b"M", default_code(), state.included, state.no_grad,
                   state.numbers_are_scalars, state.excluded)
