@@ -37,7 +37,8 @@ if DEBUG:
 # through: they are compiled for speed. Elsewhere -O1 halves the compiler's time, and all of it
 # together costs a small operator 2 instructions of 1000, a large array none.
 FAST = re.compile(
-    r"_core\.(allocator|bind|dispatch|geometry|iterate|loops|making|parallel|slab|tensor|version)"
+    r"_core\.(allocator|bind|callables|dispatch|geometry|iterate|loops|making|parallel|slab|tensor"
+    r"|version)"
     r"|autograd\.(kernels|leaves|node|recorded|saved|views)"
     r"|kernels\.creation\.fill_fast|kernels\.indexing\..*|kernels\.sparse\.loops"
     r"|kernels\.networks\.(embedding|fold|grid|loss|margin|norm|pool|pool3d|resample)"
@@ -53,7 +54,7 @@ WRITTEN_OUT = re.compile(r"_(attention|factor|orthogonal|recurrent|spectral)\.c"
 # Modules that calls of operators run through seldom or never: -Os takes a third of them from the
 # wheel.
 SELDOM = re.compile(
-    r"_core\.(addresses|device|elsewhere|importing|internals|layers|layout|level|shared|sparse"
+    r"_core\.(addresses|device|elsewhere|importing|internals|layout|level|shared|sparse"
     r"|user_frames|watchers)|_tensor\..*|advise\..*|autograd\.(anomaly|derivative)|ops\.parse"
     r"|kernels\.decompositions\.lapack"
 )
