@@ -381,3 +381,11 @@ def test_small_images_side_by_side_are_as_each_alone(case, dtype):
     imode.testing.assert_close(found[0][0], alone.detach(), rtol=scale, atol=scale)
     wanted = imode.autograd.grad(alone, x, alone.detach())[0]
     imode.testing.assert_close(found[0][1], wanted, rtol=scale, atol=10 * scale)
+
+
+def test_the_gradient_where_the_stride_is_longer_than_the_only_window():
+    x = imode.ones(1, 1, 400, 400, requires_grad=True)
+    weight = imode.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+    F.conv2d(x, weight, stride=400).sum().backward()
+    assert x.grad[0, 0, :2, :2].tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert x.grad.sum().item() == 10.0

@@ -135,11 +135,10 @@ typedef struct {
     long first, rests, taps, step, before, count;    /* count: places of each rest */
 } axis_t;
 
-static axis_t axis_of(long size, long pad, long after, long kernel, long dilation, long stride,
-                      long windows)
+static axis_t axis_of(long size, long pad, long kernel, long dilation, long stride, long windows)
 {
-    /* With one window any stride is the same: with the longest, a place meets one tap alone. */
-    return (axis_t){size, pad, kernel, dilation, windows > 1 ? stride : pad + size + after};
+    /* With one window any stride is the same: with the window's length, a place meets one tap. */
+    return (axis_t){size, pad, kernel, dilation, windows > 1 ? stride : dilation * (kernel - 1) + 1};
 }
 
 static long least(long a, long b) { return a < b ? a : b; }
@@ -215,9 +214,9 @@ static void add_part(const conv_t *p, const axis_t *axes, conv_plan_t *plan, lon
 
 int conv_plan(const conv_t *p, conv_plan_t *plan)
 {
-    axis_t axes[3] = {axis_of(p->d, p->front, p->back, p->kd, p->dd, p->sd, p->od),
-                      axis_of(p->h, p->top, p->bottom, p->kh, p->dh, p->sh, p->oh),
-                      axis_of(p->w, p->left, p->right, p->kw, p->dw, p->sw, p->ow)};
+    axis_t axes[3] = {axis_of(p->d, p->front, p->kd, p->dd, p->sd, p->od),
+                      axis_of(p->h, p->top, p->kh, p->dh, p->sh, p->oh),
+                      axis_of(p->w, p->left, p->kw, p->dw, p->sw, p->ow)};
     axis_t *z = axes, *y = axes + 1, *x = axes + 2;
     const long nz = start(z), ny = start(y), nx = start(x), parts = nz * ny * nx;
     long elements = 0;
