@@ -13,9 +13,11 @@
 
 #if defined(__GNUC__)
 #define INLINE static inline __attribute__((always_inline))
+#define NOINLINE static __attribute__((noinline))
 #define BYTES 16 /* of a vector on any machine */
 #else
 #define INLINE static inline
+#define NOINLINE static
 #define BYTES 0  /* no vector types: scalar tiles */
 #endif
 

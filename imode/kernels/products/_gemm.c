@@ -10,6 +10,7 @@
 
 #include "gemm.h"
 
+#define WIDEST
 #define LOOPS "_gemm_loops.h"
 #include "_levels.h"
 #if CHOOSE

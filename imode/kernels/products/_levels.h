@@ -4,10 +4,15 @@
      T      element type             LANES  elements of a vector (1: no vectors)
      ROWS   rows of a register tile  NAME(x)  x with a suffix for the combination
      EXP, TANH, SIGMOID  functions of one element
+   and where the file defines WIDEST, AVX-512 for double, too, and at this level
+     LOAD_PART(p, n), STORE_PART(p, n, v)  the first n elements of a vector
    PICK(kernel, args) then returns the widest that the machine runs, for `wide` double, else float. */
 
 #include "levels.h"
 #include "vmath.h"
+#if CHOOSE && defined(WIDEST)
+#include <immintrin.h>
+#endif
 
 #if defined(__GNUC__)
 #define UNROLL _Pragma("GCC unroll 8")
@@ -42,7 +47,13 @@
 #define ROWS 8
 #define LANES 16
 #define SUFFIX float_v4
+#ifdef WIDEST
+#define LOAD_PART(p, n) _mm512_maskz_loadu_ps((__mmask16)((1u << (n)) - 1), p)
+#define STORE_PART(p, n, v) _mm512_mask_storeu_ps(p, (__mmask16)((1u << (n)) - 1), (__m512)(v))
+#endif
 #include LOOPS
+#undef LOAD_PART
+#undef STORE_PART
 #undef LANES
 #undef SUFFIX
 #undef ROWS
@@ -75,13 +86,38 @@
 #undef SUFFIX
 #undef ROWS
 #pragma GCC pop_options
+#ifdef WIDEST
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw,prefer-vector-width=512")
+#define ROWS 8
+#define LANES 8
+#define SUFFIX double_v4
+#define LOAD_PART(p, n) _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1), p)
+#define STORE_PART(p, n, v) _mm512_mask_storeu_pd(p, (__mmask8)((1u << (n)) - 1), (__m512d)(v))
+#include LOOPS
+#undef LOAD_PART
+#undef STORE_PART
+#undef LANES
+#undef SUFFIX
+#undef ROWS
+#pragma GCC pop_options
+#endif
 #define ROWS 4
 #endif
 
 #if CHOOSE
+#ifdef WIDEST
+#define WIDEST_DOUBLE(kernel, args)                                                               \
+    if (level() == 2)                                                                             \
+        return kernel##_double_v4 args;
+#else
+#define WIDEST_DOUBLE(kernel, args)
+#endif
 #define PICK(kernel, args)                                                                        \
-    if (wide)                                                                                     \
+    if (wide) {                                                                                   \
+        WIDEST_DOUBLE(kernel, args)                                                               \
         return level() ? kernel##_double_v3 args : kernel##_double_any args;                      \
+    }                                                                                             \
     switch (level()) {                                                                            \
     case 2:                                                                                       \
         return kernel##_float_v4 args;                                                            \

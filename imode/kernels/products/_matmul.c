@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#define WIDEST
 #define LOOPS "_product_tile.h"
 #define UNPACKED
 #include "_levels.h"
@@ -23,9 +24,9 @@ void imode_dots(int wide, ptrdiff_t n, ptrdiff_t k, const void* a, ptrdiff_t an,
     PICK(dots, (n, k, a, an, v, out))
 }
 
-/* The elements of a vector of tiles, at the machine's level: fewer columns are not for tiles. */
+/* Fewer columns are not for tiles: at most levels those that don't fill a vector. */
 static int lanes(int wide) {
-    static const int of[2][3] = {{4, 8, 16}, {2, 4, 4}};
+    static const int of[2][3] = {{4, 8, 2}, {2, 4, 2}};
 #if CHOOSE
     return of[wide][level()];
 #else

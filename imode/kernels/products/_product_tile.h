@@ -13,24 +13,40 @@ typedef T NAME(vec);
 #define PANEL (2 * LANES)
 #define DEEP 512 /* rows of b that a tail of columns is copied of, at once */
 
-INLINE void NAME(tile)(const int rows, const int vecs, long depth, const T *a, long ai, long ak,
-                       const T *b, long ldb, T *out, long ldo, int add)
+/* Of the last vector of a row, `part` elements are there, if it is `cut`. */
+#ifdef LOAD_PART
+#define LOAD(p, j) (cut && (j) == vecs - 1 ? (VEC)LOAD_PART(p, part) : *(const VEC *)(p))
+#define STORE(p, j, v)                                                                            \
+    if (cut && (j) == vecs - 1)                                                                   \
+        STORE_PART(p, part, v);                                                                   \
+    else                                                                                          \
+        *(VEC *)(p) = v
+#else
+#define LOAD(p, j) (*(const VEC *)(p))
+#define STORE(p, j, v) *(VEC *)(p) = v
+#endif
+
+INLINE void NAME(tile)(const int rows, const int vecs, const int cut, long part, long depth,
+                       const T *a, long ai, long ak, const T *b, long ldb, T *out, long ldo,
+                       int add)
 {
     VEC sum[ROWS][2];
+    const T *lower = a + 4 * ai; /* two pointers and four steps, where eight would not fit */
+    (void)cut, (void)part;
     UNROLL
     for (int i = 0; i < rows; i++) {
         UNROLL
         for (int j = 0; j < vecs; j++)
-            sum[i][j] = add ? *(const VEC *)(out + i * ldo + j * LANES) : (VEC){0};
+            sum[i][j] = add ? LOAD(out + i * ldo + j * LANES, j) : (VEC){0};
     }
     for (long k = 0; k < depth; k++) {
         VEC right[2];
         UNROLL
         for (int j = 0; j < vecs; j++)
-            right[j] = *(const VEC *)(b + k * ldb + j * LANES);
+            right[j] = LOAD(b + k * ldb + j * LANES, j);
         UNROLL
         for (int i = 0; i < rows; i++) {
-            const T left = a[i * ai + k * ak];
+            const T left = (i < 4 ? a : lower)[i % 4 * ai + k * ak];
             UNROLL
             for (int j = 0; j < vecs; j++)
                 sum[i][j] += left * right[j];
@@ -39,36 +55,60 @@ INLINE void NAME(tile)(const int rows, const int vecs, long depth, const T *a, l
     UNROLL
     for (int i = 0; i < rows; i++) {
         UNROLL
-        for (int j = 0; j < vecs; j++)
-            *(VEC *)(out + i * ldo + j * LANES) = sum[i][j];
+        for (int j = 0; j < vecs; j++) {
+            STORE(out + i * ldo + j * LANES, j, sum[i][j]);
+        }
     }
 }
+#undef LOAD
+#undef STORE
 
-INLINE void NAME(strip)(const int vecs, long rows, long depth, const T *a, long ai, long ak,
-                        const T *b, long ldb, T *out, long ldo, int add)
+/* A tile of all ROWS, with the registers to itself. */
+NOINLINE void NAME(whole_tile)(int vecs, int cut, long part, long depth, const T *a, long ai,
+                               long ak, const T *b, long ldb, T *out, long ldo, int add)
 {
-#define STEP(R)                                                                                   \
-    NAME(tile)(R, vecs, depth, a, ai, ak, b, ldb, out, ldo, add);                                 \
-    a += (R) * ai;                                                                                \
-    out += (R) * ldo;                                                                             \
-    rows -= (R);
-    while (rows >= ROWS) {
-        STEP(ROWS)
-    }
-#if ROWS > 4
-    if (rows >= 4) {
-        STEP(4)
-    }
+#ifdef LOAD_PART
+    if (vecs == 2 && cut)
+        NAME(tile)(ROWS, 2, 1, part, depth, a, ai, ak, b, ldb, out, ldo, add);
+    else if (cut)
+        NAME(tile)(ROWS, 1, 1, part, depth, a, ai, ak, b, ldb, out, ldo, add);
+    else
 #endif
-    while (rows >= 2) {
-        STEP(2)
-    }
-    if (rows >= 1) {
-        STEP(1)
-    }
-#undef STEP
+    if (vecs == 2)
+        NAME(tile)(ROWS, 2, 0, part, depth, a, ai, ak, b, ldb, out, ldo, add);
+    else
+        NAME(tile)(ROWS, 1, 0, part, depth, a, ai, ak, b, ldb, out, ldo, add);
+    (void)cut;
 }
 
+INLINE void NAME(strip)(const int vecs, const int cut, long part, long rows, long depth,
+                        const T *a, long ai, long ak, const T *b, long ldb, T *out, long ldo,
+                        int add)
+{
+    long left = rows;
+#define REST vecs, cut, part, depth, a, ai, ak, b, ldb, out, ldo, add
+/* The last rows, too few for a tile, together with some before them, which come out the same. */
+#define TILES(R, FEWEST, TILE)                                                                    \
+    while (left >= (FEWEST) && (left >= (R) || (!add && rows >= (R)))) {                          \
+        const long back = left < (R) ? (R) - left : 0;                                            \
+        a -= back * ai;                                                                           \
+        out -= back * ldo;                                                                        \
+        TILE;                                                                                     \
+        a += (R) * ai;                                                                            \
+        out += (R) * ldo;                                                                         \
+        left -= (R) - back;                                                                       \
+    }
+    TILES(ROWS, ROWS > 4 ? 5 : 3, NAME(whole_tile)(REST))
+#if ROWS > 4
+    TILES(4, 3, NAME(tile)(4, REST))
+#endif
+    TILES(2, 2, NAME(tile)(2, REST))
+    TILES(1, 1, NAME(tile)(1, REST))
+#undef TILES
+#undef REST
+}
+
+#ifndef LOAD_PART
 /* Fewer columns than a vector has: b and out by way of buffers that are one vector wide. */
 static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long ai, long ak, const T *b,
                        long ldb, T *out, long ldo, int add)
@@ -86,7 +126,7 @@ static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long
             for (long r = 0; add && r < m; r++)
                 for (long j = 0; j < cols; j++)
                     result[r * LANES + j] = out[(i + r) * ldo + j];
-            NAME(strip)(1, m, n, a + i * ai + start * ak, ai, ak, right, LANES, result, LANES,
+            NAME(strip)(1, 0, 0, m, n, a + i * ai + start * ak, ai, ak, right, LANES, result, LANES,
                         add);
             for (long r = 0; r < m; r++)
                 for (long j = 0; j < cols; j++)
@@ -94,19 +134,32 @@ static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long
         }
     }
 }
+#endif
 
 static inline void NAME(product)(long rows, long cols, long depth, const T *a, long ai, long ak,
                           const T *b, long ldb, T *out, long ldo, int add)
 {
     long j = 0;
+#ifdef LOAD_PART
     for (; j + PANEL <= cols; j += PANEL)
-        NAME(strip)(2, rows, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
-    if (j + LANES <= cols) {
-        NAME(strip)(1, rows, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
-        j += LANES;
+        NAME(strip)(2, 0, 0, rows, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
+    if (j + LANES < cols)
+        NAME(strip)(2, 1, cols - j - LANES, rows, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
+    else if (j < cols)
+        NAME(strip)(1, 1, cols - j, rows, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
+#else
+    /* The last columns, too few for a vector, together with some before them. */
+    for (; j + LANES < cols && (j + PANEL <= cols || (!add && cols >= PANEL)); j += PANEL) {
+        const long at = j + PANEL <= cols ? j : cols - PANEL;
+        NAME(strip)(2, 0, 0, rows, depth, a, ai, ak, b + at, ldb, out + at, ldo, add);
+    }
+    for (; j < cols && (j + LANES <= cols || (!add && cols >= LANES)); j += LANES) {
+        const long at = j + LANES <= cols ? j : cols - LANES;
+        NAME(strip)(1, 0, 0, rows, depth, a, ai, ak, b + at, ldb, out + at, ldo, add);
     }
     if (j < cols)
         NAME(tail)(rows, cols - j, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
+#endif
 }
 
 #ifdef UNPACKED
@@ -224,6 +277,7 @@ static void NAME(pack)(long depth, long cols, const T *from, long sk, long sj, T
     }
 }
 
+#ifndef LOAD_PART
 /* Fewer columns than a panel: out by way of a buffer, a panel wide. */
 static void NAME(edge)(long rows, long cols, long depth, const T *a, long ai, long ak, const T *b,
                        T *out, long ldo, int add)
@@ -236,14 +290,15 @@ static void NAME(edge)(long rows, long cols, long depth, const T *a, long ai, lo
             for (long j = 0; j < cols; j++)
                 part[r * PANEL + j] = out[r * ldo + j];
         if (cols > LANES)
-            NAME(strip)(2, n, depth, a + i * ai, ai, ak, b, PANEL, part, PANEL, add);
+            NAME(strip)(2, 0, 0, n, depth, a + i * ai, ai, ak, b, PANEL, part, PANEL, add);
         else
-            NAME(strip)(1, n, depth, a + i * ai, ai, ak, b, PANEL, part, PANEL, add);
+            NAME(strip)(1, 0, 0, n, depth, a + i * ai, ai, ak, b, PANEL, part, PANEL, add);
         for (long r = 0; r < n; r++)
             for (long j = 0; j < cols; j++)
                 out[r * ldo + j] = part[r * PANEL + j];
     }
 }
+#endif
 
 /* The product with a packed b. Rows of out must hold `cols` elements. */
 static void NAME(packed)(long rows, long cols, long depth, const T *a, long ai, long ak,
@@ -251,10 +306,17 @@ static void NAME(packed)(long rows, long cols, long depth, const T *a, long ai, 
 {
     long j = 0;
     for (; j + PANEL <= cols; j += PANEL, b += depth * PANEL)
-        NAME(strip)(2, rows, depth, a, ai, ak, b, PANEL, out + j, ldo, add);
+        NAME(strip)(2, 0, 0, rows, depth, a, ai, ak, b, PANEL, out + j, ldo, add);
+#ifdef LOAD_PART
+    if (j + LANES < cols)
+        NAME(strip)(2, 1, cols - j - LANES, rows, depth, a, ai, ak, b, PANEL, out + j, ldo, add);
+    else if (j < cols)
+        NAME(strip)(1, 1, cols - j, rows, depth, a, ai, ak, b, PANEL, out + j, ldo, add);
+#else
     if (j < cols && cols - j == LANES)
-        NAME(strip)(1, rows, depth, a, ai, ak, b, PANEL, out + j, ldo, add);
+        NAME(strip)(1, 0, 0, rows, depth, a, ai, ak, b, PANEL, out + j, ldo, add);
     else if (j < cols)
         NAME(edge)(rows, cols - j, depth, a, ai, ak, b, out + j, ldo, add);
+#endif
 }
 #endif

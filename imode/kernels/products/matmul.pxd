@@ -6,7 +6,8 @@ from imode._core.keyset cimport keyset_t
 from numpy cimport ndarray, npy_intp
 
 cdef extern from "matmul.h" nogil:
-    bint imode_small_product(npy_intp n, npy_intp k, npy_intp m, npy_intp bm) noexcept
+    bint imode_small_product(npy_intp batch, npy_intp n, npy_intp k, npy_intp m,
+                             npy_intp bm) noexcept
     void imode_dots(bint wide, npy_intp n, npy_intp k, const void* a, npy_intp an, const void* v,
                     void* out) noexcept
     void imode_small_matmul_f(const float* a, npy_intp an, npy_intp ak, const float* b,

@@ -303,7 +303,7 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
     cdef Product whole
     whole.code, whole.item = code, item
     whole.way = BY_BLAS
-    if floats and imode_small_product(n, k, m, b.column_stride // item):
+    if floats and imode_small_product(batch, n, k, m, b.column_stride // item):
         whole.way = SMALL
     elif floats and n >= TALL and m >= BROAD:
         whole.way = LARGE
