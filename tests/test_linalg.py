@@ -279,3 +279,18 @@ def test_small_products_in_tiles(n, k, m, dtype):
     for right in (b, np.ascontiguousarray(b.swapaxes(1, 2)).swapaxes(1, 2)):
         found = imode.from_numpy(a) @ imode.from_numpy(right)
         np.testing.assert_allclose(found.numpy(), wanted, rtol=0, atol=close)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_of_every_width(dtype, turned):
+    # The last columns and rows are parts of vectors and of tiles, or are computed once more.
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 5, 7, 8, 13, 49):
+        for m in range(1, 70):
+            a = rng.integers(-9, 9, (2, n, 11)).astype(dtype)
+            b = rng.integers(-9, 9, (2, m, 11) if turned else (2, 11, m)).astype(dtype)
+            b = b.swapaxes(1, 2) if turned else b
+            x, y = imode.from_numpy(a), imode.from_numpy(b)
+            assert (x @ y).numpy().tolist() == (a @ b).tolist()
+            assert (x[0] @ y[0]).numpy().tolist() == (a[0] @ b[0]).tolist()
