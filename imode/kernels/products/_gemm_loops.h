@@ -3,32 +3,29 @@
 #include "_product_tile.h"
 
 #define DEPTH (1536 / (long)sizeof(T)) /* rows of b in a block: a panel of them lies in L1 */
-#define LINE (64 / (long)sizeof(T))    /* rows of a that share a line of the cache */
-#define HIGH 96                        /* rows of a that meet a block of b before the next do */
+#define HIGH 96 /* rows of a that meet a block of b before the next do: a multiple of ROWS */
 
 /* The elements of the buffer for `cols` columns. */
 static long NAME(buffer)(long rows, long cols, long depth, long ak)
 {
     const long deep = depth < DEPTH ? depth : DEPTH;
-    return PACKED(deep, cols) + (ak == 1 ? 0 : deep * (rows < HIGH ? rows : HIGH));
+    const long high = rows < HIGH ? (rows + ROWS - 1) / ROWS * ROWS : HIGH;
+    return PACKED(deep, cols) + (ak == 1 ? 0 : deep * high);
 }
 
-/* to[i, k] = a[i, k], contiguous; the rows of a lie closer than its columns. */
+/* a, whose rows lie closer than its columns, as panels of ROWS rows: column after column. */
 static void NAME(turn)(long rows, long depth, const T *a, long ai, long ak, T *to)
 {
-    const long fours = ai == 1 ? depth / 4 * 4 : 0;
-    for (long i0 = 0; i0 < rows; i0 += LINE) {
-        const long last = rows - i0 < LINE ? rows - i0 : LINE;
-        const T *from = a + i0 * ai;
-        T *line = to + i0 * depth;
-        const long even = last / 4 * 4;
-        for (long k = 0; k < fours; k += 4)
-            for (long i = 0; i < even; i += 4)
-                NAME(turn_4)(from + i + k * ak, ak, line + i * depth + k, depth);
-        for (long i = 0; i < last; i++)
-            for (long k = i < even ? fours : 0; k < depth; k++)
-                line[i * depth + k] = from[i * ai + k * ak];
-    }
+    for (long k = 0; k < depth; k++, a += ak)
+        for (long i = 0; i < rows; i += ROWS) {
+            T *panel = to + i * depth + k * ROWS;
+            const long n = rows - i < ROWS ? rows - i : ROWS;
+            if (ai == 1 && n == ROWS)
+                memcpy(panel, a + i, ROWS * sizeof(T));
+            else
+                for (long r = 0; r < n; r++)
+                    panel[r] = a[(i + r) * ai];
+        }
 }
 
 static void NAME(gemm)(long rows, long cols, long depth, const T *a, long ai, long ak, const T *b,
@@ -43,10 +40,12 @@ static void NAME(gemm)(long rows, long cols, long depth, const T *a, long ai, lo
         for (long i = 0; i < rows; i += HIGH) {
             const long n = rows - i < HIGH ? rows - i : HIGH;
             const T *left = a + i * ai + k * ak;
-            if (ak != 1)
-                NAME(turn)(n, d, left, ai, ak, turned);
-            NAME(packed)(n, cols, d, ak == 1 ? left : turned, ak == 1 ? ai : d, 1, buffer,
-                         out + i * ldo, ldo, k > 0);
+            if (ak == 1) {
+                NAME(packed)(n, cols, d, left, ai, 1, ROWS * ai, buffer, out + i * ldo, ldo, k > 0);
+                continue;
+            }
+            NAME(turn)(n, d, left, ai, ak, turned);
+            NAME(packed)(n, cols, d, turned, 1, ROWS, ROWS * d, buffer, out + i * ldo, ldo, k > 0);
         }
     }
 }

@@ -81,20 +81,22 @@ NOINLINE void NAME(whole_tile)(int vecs, int cut, long part, long depth, const T
     (void)cut;
 }
 
+/* `next`: from a tile's first row of a to the next one's. */
 INLINE void NAME(strip)(const int vecs, const int cut, long part, long rows, long depth,
-                        const T *a, long ai, long ak, const T *b, long ldb, T *out, long ldo,
-                        int add)
+                        const T *a, long ai, long ak, long next, const T *b, long ldb, T *out,
+                        long ldo, int add)
 {
+    const int again = !add && next == ROWS * ai;
     long left = rows;
 #define REST vecs, cut, part, depth, a, ai, ak, b, ldb, out, ldo, add
 /* The last rows, too few for a tile, together with some before them, which come out the same. */
 #define TILES(R, FEWEST, TILE)                                                                    \
-    while (left >= (FEWEST) && (left >= (R) || (!add && rows >= (R)))) {                          \
+    while (left >= (FEWEST) && (left >= (R) || (again && rows >= (R)))) {                         \
         const long back = left < (R) ? (R) - left : 0;                                            \
         a -= back * ai;                                                                           \
         out -= back * ldo;                                                                        \
         TILE;                                                                                     \
-        a += (R) * ai;                                                                            \
+        a += (R) == ROWS ? next : (R) * ai;                                                       \
         out += (R) * ldo;                                                                         \
         left -= (R) - back;                                                                       \
     }
@@ -110,8 +112,8 @@ INLINE void NAME(strip)(const int vecs, const int cut, long part, long rows, lon
 
 #ifndef LOAD_PART
 /* Fewer columns than a vector has: b and out by way of buffers that are one vector wide. */
-static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long ai, long ak, const T *b,
-                       long ldb, T *out, long ldo, int add)
+static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long ai, long ak,
+                              const T *b, long ldb, T *out, long ldo, int add)
 {
     T right[DEEP * LANES], result[ROWS * LANES];
     memset(result, 0, sizeof result);
@@ -126,8 +128,8 @@ static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long
             for (long r = 0; add && r < m; r++)
                 for (long j = 0; j < cols; j++)
                     result[r * LANES + j] = out[(i + r) * ldo + j];
-            NAME(strip)(1, 0, 0, m, n, a + i * ai + start * ak, ai, ak, right, LANES, result, LANES,
-                        add);
+            NAME(strip)(1, 0, 0, m, n, a + i * ai + start * ak, ai, ak, ROWS * ai, right, LANES,
+                        result, LANES, add);
             for (long r = 0; r < m; r++)
                 for (long j = 0; j < cols; j++)
                     out[(i + r) * ldo + j] = result[r * LANES + j];
@@ -139,27 +141,27 @@ static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long
 static inline void NAME(product)(long rows, long cols, long depth, const T *a, long ai, long ak,
                           const T *b, long ldb, T *out, long ldo, int add)
 {
+#define COLUMNS(vecs, cut, part, at)                                                              \
+    NAME(strip)(vecs, cut, part, rows, depth, a, ai, ak, ROWS * ai, b + (at), ldb, out + (at),    \
+                ldo, add)
     long j = 0;
 #ifdef LOAD_PART
     for (; j + PANEL <= cols; j += PANEL)
-        NAME(strip)(2, 0, 0, rows, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
+        COLUMNS(2, 0, 0, j);
     if (j + LANES < cols)
-        NAME(strip)(2, 1, cols - j - LANES, rows, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
+        COLUMNS(2, 1, cols - j - LANES, j);
     else if (j < cols)
-        NAME(strip)(1, 1, cols - j, rows, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
+        COLUMNS(1, 1, cols - j, j);
 #else
     /* The last columns, too few for a vector, together with some before them. */
-    for (; j + LANES < cols && (j + PANEL <= cols || (!add && cols >= PANEL)); j += PANEL) {
-        const long at = j + PANEL <= cols ? j : cols - PANEL;
-        NAME(strip)(2, 0, 0, rows, depth, a, ai, ak, b + at, ldb, out + at, ldo, add);
-    }
-    for (; j < cols && (j + LANES <= cols || (!add && cols >= LANES)); j += LANES) {
-        const long at = j + LANES <= cols ? j : cols - LANES;
-        NAME(strip)(1, 0, 0, rows, depth, a, ai, ak, b + at, ldb, out + at, ldo, add);
-    }
+    for (; j + LANES < cols && (j + PANEL <= cols || (!add && cols >= PANEL)); j += PANEL)
+        COLUMNS(2, 0, 0, j + PANEL <= cols ? j : cols - PANEL);
+    for (; j < cols && (j + LANES <= cols || (!add && cols >= LANES)); j += LANES)
+        COLUMNS(1, 0, 0, j + LANES <= cols ? j : cols - LANES);
     if (j < cols)
         NAME(tail)(rows, cols - j, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
 #endif
+#undef COLUMNS
 }
 
 #ifdef UNPACKED
@@ -279,20 +281,20 @@ static void NAME(pack)(long depth, long cols, const T *from, long sk, long sj, T
 
 #ifndef LOAD_PART
 /* Fewer columns than a panel: out by way of a buffer, a panel wide. */
-static void NAME(edge)(long rows, long cols, long depth, const T *a, long ai, long ak, const T *b,
-                       T *out, long ldo, int add)
+static void NAME(edge)(long rows, long cols, long depth, const T *a, long ai, long ak, long next,
+                       const T *b, T *out, long ldo, int add)
 {
     T part[ROWS * PANEL];
     memset(part, 0, sizeof part);
-    for (long i = 0; i < rows; i += ROWS, out += ROWS * ldo) {
+    for (long i = 0; i < rows; i += ROWS, a += next, out += ROWS * ldo) {
         const long n = rows - i < ROWS ? rows - i : ROWS;
         for (long r = 0; add && r < n; r++)
             for (long j = 0; j < cols; j++)
                 part[r * PANEL + j] = out[r * ldo + j];
         if (cols > LANES)
-            NAME(strip)(2, 0, 0, n, depth, a + i * ai, ai, ak, b, PANEL, part, PANEL, add);
+            NAME(strip)(2, 0, 0, n, depth, a, ai, ak, next, b, PANEL, part, PANEL, add);
         else
-            NAME(strip)(1, 0, 0, n, depth, a + i * ai, ai, ak, b, PANEL, part, PANEL, add);
+            NAME(strip)(1, 0, 0, n, depth, a, ai, ak, next, b, PANEL, part, PANEL, add);
         for (long r = 0; r < n; r++)
             for (long j = 0; j < cols; j++)
                 out[r * ldo + j] = part[r * PANEL + j];
@@ -300,23 +302,26 @@ static void NAME(edge)(long rows, long cols, long depth, const T *a, long ai, lo
 }
 #endif
 
-/* The product with a packed b. Rows of out must hold `cols` elements. */
-static void NAME(packed)(long rows, long cols, long depth, const T *a, long ai, long ak,
+/* The product with a packed b; see `strip` for `next`. Rows of out must hold `cols` elements. */
+static void NAME(packed)(long rows, long cols, long depth, const T *a, long ai, long ak, long next,
                          const T *b, T *out, long ldo, int add)
 {
+#define COLUMNS(vecs, cut, part)                                                                  \
+    NAME(strip)(vecs, cut, part, rows, depth, a, ai, ak, next, b, PANEL, out + j, ldo, add)
     long j = 0;
     for (; j + PANEL <= cols; j += PANEL, b += depth * PANEL)
-        NAME(strip)(2, 0, 0, rows, depth, a, ai, ak, b, PANEL, out + j, ldo, add);
+        COLUMNS(2, 0, 0);
 #ifdef LOAD_PART
     if (j + LANES < cols)
-        NAME(strip)(2, 1, cols - j - LANES, rows, depth, a, ai, ak, b, PANEL, out + j, ldo, add);
+        COLUMNS(2, 1, cols - j - LANES);
     else if (j < cols)
-        NAME(strip)(1, 1, cols - j, rows, depth, a, ai, ak, b, PANEL, out + j, ldo, add);
+        COLUMNS(1, 1, cols - j);
 #else
     if (j < cols && cols - j == LANES)
-        NAME(strip)(1, 0, 0, rows, depth, a, ai, ak, b, PANEL, out + j, ldo, add);
+        COLUMNS(1, 0, 0);
     else if (j < cols)
-        NAME(edge)(rows, cols - j, depth, a, ai, ak, b, out + j, ldo, add);
+        NAME(edge)(rows, cols - j, depth, a, ai, ak, next, b, out + j, ldo, add);
 #endif
+#undef COLUMNS
 }
 #endif

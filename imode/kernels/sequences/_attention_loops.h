@@ -90,7 +90,7 @@ INLINE long NAME(visible)(const attention_t *a, long q0, long rows)
 static void NAME(scores)(const attention_t *a, const T *q, const T *keys, long rows, long k0,
                          long n, T *s)
 {
-    NAME(packed)(rows, n, a->d, q, a->q_row, 1, keys + k0 * a->d, s, BLOCK_K, 0);
+    NAME(packed)(rows, n, a->d, q, a->q_row, 1, ROWS * a->q_row, keys + k0 * a->d, s, BLOCK_K, 0);
 }
 
 /* sum (rows, cols) += s (rows, n) @ rows k0 to k0 + n of a packed (nk, cols) */
@@ -174,8 +174,8 @@ static void NAME(tile_back)(const attention_t *a, const NAME(room_t) *room, long
     const T *lse = (const T *)a->lse + head * a->nq + q0;
     const T scale = (T)a->scale;
     NAME(scores)(a, q, room->turned_keys, rows, k0, n, room->s);
-    NAME(packed)(rows, n, a->dv, grad, a->dv, 1, room->turned_values + k0 * a->dv, room->ds,
-                 BLOCK_K, 0);
+    NAME(packed)(rows, n, a->dv, grad, a->dv, 1, ROWS * a->dv,
+                 room->turned_values + k0 * a->dv, room->ds, BLOCK_K, 0);
     for (long i = 0; i < rows; i++) {
         T *s = room->s + i * BLOCK_K, *ds = room->ds + i * BLOCK_K;
         const T less = delta[i];

@@ -16,7 +16,7 @@ static long NAME(packed_size)(long depth, long cols)
 static void NAME(state_product)(long rows, long cols, long depth, const T *a, const T *b, T *out,
                                 long ldo, int add)
 {
-    NAME(packed)(rows, cols, depth, a, depth, 1, b, out, ldo, add);
+    NAME(packed)(rows, cols, depth, a, depth, 1, ROWS * depth, b, out, ldo, add);
 }
 
 /* Each takes n units of one row: in s the gates lie n elements apart, elsewhere w. */
