@@ -274,6 +274,8 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef char* data[MAX_IN + 1]
     cdef npy_intp steps[MAX_IN + 1]
     cdef int64_t numbers[MAX_IN]
+    cdef float narrow
+    cdef double wide
     cdef npy_intp n = 1
     cdef int nin = loops.nin
     cdef int code = NO_DTYPE
@@ -306,9 +308,11 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
                 return _general(op, kernel, loops, args, target)
             memcpy(&numbers[i], array.data, sizeof(int64_t))
             if code == FLOAT32:
-                (<float*>&numbers[i])[0] = <float>numbers[i]
+                narrow = <float>numbers[i]
+                memcpy(&numbers[i], &narrow, sizeof(float))
             else:
-                (<double*>&numbers[i])[0] = <double>numbers[i]
+                wide = <double>numbers[i]
+                memcpy(&numbers[i], &wide, sizeof(double))
             data[i], steps[i] = <char*>&numbers[i], 0
             continue
         data[i] = array.data

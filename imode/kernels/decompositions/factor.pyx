@@ -11,6 +11,8 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.parallel cimport skipping
 from imode._core.tensor cimport Tensor, storage
+from imode.kernels.decompositions.halves cimport (
+    COLUMNS, exchange, factor, invert, solve_triangle)
 from imode.kernels.decompositions.lapack cimport (
     GETRF, GETRI, MAX_DIMS, TRSM, Job, call11_t, call6_t, call7_t, kind_of, lint, routine, run,
     run_each, run_shared, start, write_pivots)
@@ -55,6 +57,11 @@ cdef inline bint _few(Job* job) noexcept nogil:
 
 cdef void _one_lu(Job* job, npy_intp i, char* work, lint* lwork, lint* info) noexcept nogil:
     cdef lint* pivots = <lint*>work
+    if job.kind <= 1:
+        info[0] = factor(job.kind, job.m, job.n, job.a + i * job.a_step, job.lda,
+                         job.pivots + i * job.pivots_step, job.count == 1)
+        job.no_memory |= info[0] < 0
+        return
     _getrf[job.kind](&job.m, &job.n, job.a + i * job.a_step, &job.lda, pivots, info)
     write_pivots(job, i, pivots, min(job.m, job.n))
 
@@ -82,6 +89,20 @@ cdef void _swap_rows(char* b, npy_intp item, lint n, lint k, lint ldb, const int
                 other += ldb * item
 
 
+cdef void _solve_by_halves(Job* job, bint plain, char* a, char* b,
+                           const int32_t* pivots) noexcept nogil:
+    cdef npy_intp rows = 1 if plain else job.lda, columns = job.lda if plain else 1
+    cdef bint share = job.count == 1
+    if plain:
+        exchange(job.kind, job.n, job.k, b, job.ldb, pivots, False)
+    if not (solve_triangle(job.kind, True, plain, job.n, job.k, a, rows, columns, b, job.ldb, share)
+            and solve_triangle(job.kind, False, not plain, job.n, job.k, a, rows, columns, b,
+                               job.ldb, share)):
+        job.no_memory = True
+    if not plain:
+        exchange(job.kind, job.n, job.k, b, job.ldb, pivots, True)
+
+
 cdef void _solve_lu(Job* job) noexcept nogil:
     """From LU, the pivots and the right-hand sides the solutions, in the place of these."""
     cdef call11_t trsm = <call11_t>job.call
@@ -95,6 +116,11 @@ cdef void _solve_lu(Job* job) noexcept nogil:
     put(<char*>one, job.kind, 1, 0)
     if plain and _few(job) and job.ldb == job.n:
         imode_solve_lu(job.kind, job.count, job.n, job.k, job.a, job.pivots, job.b)
+        return
+    if job.kind <= 1 and job.k >= COLUMNS:
+        for i in range(job.count if job.n else 0):
+            _solve_by_halves(job, plain, job.a + i * job.a_step, job.b + i * job.b_step,
+                             job.pivots + i * job.pivots_step)
         return
     for i in range(job.count if job.n and job.k else 0):
         a, b = job.a + i * job.a_step, job.b + i * job.b_step
@@ -216,8 +242,16 @@ cdef void _one_inverse(Job* job, npy_intp i, char* work, lint* lwork, lint* info
     cdef lint* pivots = <lint*>(work + lwork[0] * job.item)
     cdef char* a = job.a + i * job.a_step
     cdef npy_intp j
-    _getrf[job.kind](&job.n, &job.n, a, &job.lda, pivots, info)
-    if <int32_t>info[0] == 0:
+    cdef bint share = job.count == 1
+    if job.kind <= 1:
+        info[0] = factor(job.kind, job.n, job.n, a, job.lda, <int32_t*>pivots, share)
+        job.no_memory |= info[0] < 0
+    else:
+        _getrf[job.kind](&job.n, &job.n, a, &job.lda, pivots, info)
+    if <int32_t>info[0] == 0 and job.kind <= 1:
+        job.no_memory |= not invert(job.kind, job.n, a, job.lda, <int32_t*>pivots, work, share)
+        memcpy(a, work, job.n * job.n * job.item)
+    elif <int32_t>info[0] == 0:
         _getri[job.kind](&job.n, a, &job.lda, pivots, work, lwork, info)
     else:
         for j in range(job.n * job.n):
@@ -239,7 +273,7 @@ cdef tuple _inverse(ndarray a):
     if _few(&job):
         run_shared(_inverse_few, &job, <double>job.n * job.n * job.n)
     else:
-        run_each(_one_inverse, &job, 64 * job.n, job.n * sizeof(lint),
+        run_each(_one_inverse, &job, (64 if job.kind > 1 else job.n) * job.n, job.n * sizeof(lint),
                  <double>job.n * job.n * job.n)
     return made, info
 
@@ -329,9 +363,18 @@ def lu_parts(ndarray a not None):
 cdef void _solve_triangular(Job* job) noexcept nogil:
     """op(A) X = B or X op(A) = B; options: SIDE, UPLO, TRANSA, DIAG."""
     cdef call11_t trsm = <call11_t>job.call
+    cdef bint plain = job.options[2] == c"N"
     cdef npy_intp i
     cdef double[2] one
     put(<char*>one, job.kind, 1, 0)
+    if job.kind <= 1 and job.options[0] == c"L" and job.n >= COLUMNS:
+        for i in range(job.count if job.m else 0):
+            if not solve_triangle(
+                    job.kind, (job.options[1] == c"L") == plain, job.options[3] == c"U", job.m,
+                    job.n, job.a + i * job.a_step, 1 if plain else job.lda,
+                    job.lda if plain else 1, job.b + i * job.b_step, job.ldb, job.count == 1):
+                job.no_memory = True
+        return
     for i in range(job.count if job.m and job.n else 0):
         trsm(&job.options[0], &job.options[1], &job.options[2], &job.options[3], &job.m, &job.n,
              one, job.a + i * job.a_step, &job.lda, job.b + i * job.b_step, &job.ldb)

@@ -24,9 +24,9 @@ ptrdiff_t imode_gemm_buffer(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptr
 
 void imode_gemm(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void *a, ptrdiff_t an,
                 ptrdiff_t ak, const void *b, ptrdiff_t bk, ptrdiff_t bm, void *c, ptrdiff_t ldc,
-                void *buffer)
+                int minus, void *buffer)
 {
-    PICK(gemm, (n, m, k, a, an, ak, b, bk, bm, c, ldc, buffer))
+    PICK(gemm, (n, m, k, a, an, ak, b, bk, bm, c, ldc, minus, buffer))
 }
 
 #if CHOOSE

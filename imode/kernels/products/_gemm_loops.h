@@ -29,23 +29,26 @@ static void NAME(turn)(long rows, long depth, const T *a, long ai, long ak, T *t
 }
 
 static void NAME(gemm)(long rows, long cols, long depth, const T *a, long ai, long ak, const T *b,
-                       long bk, long bj, T *out, long ldo, T *buffer)
+                       long bk, long bj, T *out, long ldo, int minus, T *buffer)
 {
     /* As deep as each other, so that none is left with a few rows. */
     const long blocks = (depth + DEPTH - 1) / DEPTH, deep = (depth + blocks - 1) / blocks;
     T *turned = buffer + PACKED(deep, cols);
     for (long k = 0; k < depth; k += deep) {
         const long d = depth - k < deep ? depth - k : deep;
+        const int add = minus || k > 0;
         NAME(pack)(d, cols, b + k * bk, bk, bj, buffer);
+        for (long e = 0; e < (minus ? PACKED(d, cols) : 0); e++)
+            buffer[e] = -buffer[e];
         for (long i = 0; i < rows; i += HIGH) {
             const long n = rows - i < HIGH ? rows - i : HIGH;
             const T *left = a + i * ai + k * ak;
             if (ak == 1) {
-                NAME(packed)(n, cols, d, left, ai, 1, ROWS * ai, buffer, out + i * ldo, ldo, k > 0);
+                NAME(packed)(n, cols, d, left, ai, 1, ROWS * ai, buffer, out + i * ldo, ldo, add);
                 continue;
             }
             NAME(turn)(n, d, left, ai, ak, turned);
-            NAME(packed)(n, cols, d, turned, 1, ROWS, ROWS * d, buffer, out + i * ldo, ldo, k > 0);
+            NAME(packed)(n, cols, d, turned, 1, ROWS, ROWS * d, buffer, out + i * ldo, ldo, add);
         }
     }
 }

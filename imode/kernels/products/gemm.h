@@ -7,10 +7,11 @@
 /* How many elements the buffer of a product has; of double if `wide`. */
 ptrdiff_t imode_gemm_buffer(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdiff_t ak);
 
-/* c (n, m) = a (n, k) @ b (k, m); strides in elements; the rows of c are contiguous. */
+/* c (n, m) = a (n, k) @ b (k, m), or c -= it if `minus`; strides in elements; the rows of c are
+   contiguous. */
 void imode_gemm(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void *a, ptrdiff_t an,
                 ptrdiff_t ak, const void *b, ptrdiff_t bk, ptrdiff_t bm, void *c, ptrdiff_t ldc,
-                void *buffer);
+                int minus, void *buffer);
 
 /* Of bfloat16: whether there are instructions for it; rows of a (rows, depth) with depth even, and
    filled up with zeros; the product with up to IMODE_PANEL columns of b, strides in elements. The

@@ -3,11 +3,12 @@
 from numpy cimport npy_intp
 
 
-# c (n, m), contiguous, = a (n, k) @ b (k, m), of double if `wide`; strides in elements. With
-# `share`, its parts go to several threads. False: there is no memory for a buffer; c is undefined.
+# c (n, m) = a (n, k) @ b (k, m), or c -= it if `minus`, of double if `wide`; strides in elements;
+# the rows of c are contiguous. With `share`, its parts go to several threads. False: there is no
+# memory for a buffer; c is undefined.
 cdef bint gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const char* a, npy_intp an,
-               npy_intp ak, const char* b, npy_intp bk, npy_intp bm, char* c,
-               bint share) noexcept nogil
+               npy_intp ak, const char* b, npy_intp bk, npy_intp bm, char* c, npy_intp ldc,
+               bint minus, bint share) noexcept nogil
 
 # Of bfloat16, rounded once: whether the machine has instructions for it that pay, and the product,
 # shared between threads.

@@ -13,7 +13,7 @@ cdef extern from "gemm.h" nogil:
                                npy_intp ak) noexcept
     void imode_gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const void* a, npy_intp an,
                     npy_intp ak, const void* b, npy_intp bk, npy_intp bm, void* c, npy_intp ldc,
-                    void* buffer) noexcept
+                    bint minus, void* buffer) noexcept
 
     enum:
         BRAIN_PANEL "IMODE_PANEL"
@@ -36,7 +36,8 @@ ctypedef struct Product:
     bint wide
     npy_intp item
     npy_intp n, k, m
-    npy_intp an, ak, bk, bm
+    npy_intp an, ak, bk, bm, ldc
+    bint minus
     const char* a
     const char* b
     char* c
@@ -59,7 +60,8 @@ cdef void _blocks(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogi
         i, j = block // p.across * p.rows, block % p.across * p.columns
         n, m = min(p.rows, p.n - i), min(p.columns, p.m - j)
         imode_gemm(p.wide, n, p.k, m, p.a + i * p.an * p.item, p.an, p.ak,
-                   p.b + j * p.bm * p.item, p.bk, p.bm, p.c + (i * p.m + j) * p.item, p.m, buffer)
+                   p.b + j * p.bm * p.item, p.bk, p.bm, p.c + (i * p.ldc + j) * p.item, p.ldc,
+                   p.minus, buffer)
     free(buffer)
 
 
@@ -69,8 +71,8 @@ cdef inline npy_intp _cut(npy_intp size, npy_intp parts, npy_intp unit) noexcept
 
 
 cdef bint gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const char* a, npy_intp an,
-               npy_intp ak, const char* b, npy_intp bk, npy_intp bm, char* c,
-               bint share) noexcept nogil:
+               npy_intp ak, const char* b, npy_intp bk, npy_intp bm, char* c, npy_intp ldc,
+               bint minus, bint share) noexcept nogil:
     cdef Product p
     cdef npy_intp threads = num_threads() if share else 1
     cdef npy_intp across = (m + COLUMNS - 1) // COLUMNS
@@ -81,7 +83,7 @@ cdef bint gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const char* a, npy
             down = min((threads + across - 1) // across, (n + ROWS - 1) // ROWS)
     p.wide, p.item = wide, 8 if wide else 4
     p.n, p.k, p.m, p.an, p.ak, p.bk, p.bm = n, k, m, an, ak, bk, bm
-    p.a, p.b, p.c = a, b, c
+    p.a, p.b, p.c, p.ldc, p.minus = a, b, c, ldc, minus
     p.columns = _cut(m, across, PANEL)
     p.rows = _cut(n, down, 1)
     p.across = (m + p.columns - 1) // p.columns

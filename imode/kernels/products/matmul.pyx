@@ -119,7 +119,8 @@ cdef bint _large(Product* p, char** args, bint share) noexcept nogil:
     cdef npy_intp item = p.item
     cdef npy_intp* step = p.steps
     return gemm(p.code == FLOAT64, p.dims[1], p.dims[2], p.dims[3], args[0], step[3] // item,
-                step[4] // item, args[1], step[5] // item, step[6] // item, args[2], share)
+                step[4] // item, args[1], step[5] // item, step[6] // item, args[2], p.dims[3],
+                False, share)
 
 
 cdef void _matrices(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:

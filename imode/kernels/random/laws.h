@@ -68,7 +68,7 @@ static void law_floats(mt_state *mt, float *out, int64_t n, int law, double a, d
             units[i] = i < m ? law_unit(mt) : 0.5;
             x[i] = law == LAW_GEOMETRIC ? 1.0 - units[i] : units[i]; /* exact */
         }
-        (law == LAW_CAUCHY ? law_tans : law_logs)(x, x, law_whole(m));
+        (law == LAW_CAUCHY ? law_tans : law_logs)(x, NULL, law_whole(m));
         for (int i = 0; i < m; i++) {
             double value = law == LAW_CAUCHY ? b * x[i] : by * x[i], error = fabs(value);
             value += law == LAW_CAUCHY ? a : 0;
@@ -93,7 +93,7 @@ static void law_pairs(mt_state *mt, float *out, int64_t pairs, int law, double m
             angles[i] = x[i] = i < m ? law_unit(mt) : 0.5;
             units[i] = r[i] = i < m ? law_unit(mt) : 0.5;
         }
-        law_logs(r, r, whole);
+        law_logs(r, NULL, whole);
         law_turns(x, y, whole);
         for (int i = whole - 1; i >= 0; i--) {
             const double radius = sqrt(-2.0 * r[i]) * std, sine = radius * y[i];
@@ -105,7 +105,7 @@ static void law_pairs(mt_state *mt, float *out, int64_t pairs, int law, double m
             r[i] = fabs(r[i]) + fabs(x[i]);
         }
         if (law == LAW_LOG_NORMAL) {
-            law_exps(x, x, 2 * whole);
+            law_exps(x, NULL, 2 * whole);
             for (int i = 0; i < 2 * m; i++)
                 r[i] = (r[i] + 1) * x[i];
         }
