@@ -352,9 +352,10 @@ MOVES(d, double)
 
 /* Rows: used directly if contiguous; else copied to where the result will be, or to a buffer, several
    at once if their corresponding elements are adjacent (a softmax over the leading dimension of a
-   matrix stored column by column). IS_T: the rows are of T, not of 16 bits. IMODE_ROOM bytes of rows
+   matrix stored column by column), or if they are of 16 bits and lie one behind the other. IS_T: the rows are of T, not of 16 bits. IMODE_ROOM bytes of rows
    need no memory but the stack. */
 #define SIDE_BY_SIDE 16
+#define DENSE 4096 /* elements of dense rows of 16 bits that are converted in one go */
 #define LINES 32
 #define ROW_LOOP(LOOP, KERNEL, S, IN, T, IS_T, IN_PLACE, OUT_STRIDE)                               \
     LOOP(char **args, const npy_intp *dims, const npy_intp *steps, void *d) {                      \
@@ -367,8 +368,12 @@ MOVES(d, double)
                 KERNEL((const T *)(args[0] + r * next), (T *)(args[1] + r * steps[1]), n);         \
             return;                                                                                \
         }                                                                                          \
+        const int dense = !IS_T && stride == (npy_intp)sizeof(IN) && next == n * stride &&         \
+                          (!IN_PLACE || (out_stride == stride && steps[1] == next));               \
         npy_intp width = rows < SIDE_BY_SIDE ? rows : SIDE_BY_SIDE;                                \
-        if (next != (npy_intp)sizeof(IN) || n > 1 << 16)                                           \
+        if (dense)                                                                                 \
+            width = n * width <= DENSE ? width : n < DENSE ? DENSE / n : 1;                        \
+        else if (next != (npy_intp)sizeof(IN) || n > 1 << 16)                                      \
             width = 1;                                                                             \
         T small[IMODE_ROOM / sizeof(T)], *buffer = small, one[SIDE_BY_SIDE];                       \
         if (!placed && n * width * size > IMODE_ROOM) {                                            \
@@ -387,8 +392,8 @@ MOVES(d, double)
             T *at[SIDE_BY_SIDE];                                                                   \
             for (npy_intp k = 0; k < w; k++)                                                       \
                 at[k] = placed ? (T *)(out + k * steps[1]) : buffer + k * n;                       \
-            if (w == 1)                                                                            \
-                take_##S(at[0], a, stride, n);                                                     \
+            if (dense || w == 1)                                                                   \
+                take_##S(at[0], a, stride, n * w);                                                 \
             else                                                                                   \
                 for (npy_intp i = 0; i < n; i += LINES) { /* all of a cache line, once */          \
                     const npy_intp lines = n - i < LINES ? n - i : LINES;                          \
@@ -403,6 +408,8 @@ MOVES(d, double)
                 KERNEL(at[k], IN_PLACE ? at[k] : one + k, n);                                      \
             if (!IN_PLACE)                                                                         \
                 put_##S(out, one, steps[1], w);                                                    \
+            else if (dense)                                                                        \
+                put_##S(out, buffer, out_stride, n * w);                                           \
             else if (!placed)                                                                      \
                 for (npy_intp k = 0; k < w; k++)                                                   \
                     put_##S(out + k * steps[1], at[k], out_stride, n);                             \
