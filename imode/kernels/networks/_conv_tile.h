@@ -152,12 +152,13 @@ static int NAME(prepare)(NAME(dense_t) *s)
         return -1;
     s->copy = (T *)(s->at + s->depth), s->result = s->copy + copied;
     memset(s->copy, 0, (size_t)copied * sizeof(T));
-    for (long k = 0; k < s->depth; k++) {
-        const long z = k / (p->kh * p->kw) % p->kd * p->dd, y = k / p->kw % p->kh * p->dh;
+    for (long k = 0; k < s->taps; k++) {
+        const long z = k / (p->kh * p->kw) * p->dd, y = k / p->kw % p->kh * p->dh;
         const long x = k % p->kw * p->dw, phase = y % p->sh * across + x % p->sw;
-        s->at[k] = (k / s->taps * dp + z) * s->slice + phase * area;
-        s->at[k] += y / p->sh * s->width + x / p->sw;
+        s->at[k] = z * s->slice + phase * area + y / p->sh * s->width + x / p->sw;
     }
+    for (long k = s->taps; k < s->depth; k++)
+        s->at[k] = s->at[k - s->taps] + dp * s->slice;
     return 0;
 }
 
@@ -252,6 +253,8 @@ static int NAME(forward)(const conv_t *p, const void *x, const void *w, const vo
     return failed;
 }
 
+#include "_conv_few.h"
+
 /* grad_weight[o, (kz, ky, kx, c)] sums, over positions s, grad[o, s] * padded[s at (kz, ky, kx),
    c]. With the channels last, the products for one kz and ky (and one kx, if dilated) are adjacent
    columns. Of the parts from `begin` to `end` of all groups' output channels, each group's in
@@ -263,6 +266,8 @@ static int NAME(grad_weight)(const conv_t *p, const void *grad_, const void *x_,
     T *out = out_;
     if (is_depthwise(p))
         return NAME(depthwise_weight)(p, grad, x, out, begin, end);
+    if (p->n * p->od * p->oh * p->ow <= 4 * p->oc / p->groups)
+        return NAME(unfolded_weight)(p, grad, x, out, parts, begin, end);
     const long dp = p->d + p->front + p->back;
     const long hp = p->h + p->top + p->bottom, wp = p->w + p->left + p->right;
     const long cg = p->c / p->groups, og = p->oc / p->groups, area = p->oh * p->ow;
