@@ -7,16 +7,49 @@
 static void NAME(unfold)(const NAME(dense_t) *s, const T *x, const long *place, long places,
                          long first, long cols, T *to)
 {
-    for (long j = 0; j < cols; j++) {
-        const T *from = x + s->at[first + j];
+    enum { SIDE = PANEL < 8 ? PANEL : 8 }; /* columns at once */
+    const long *at = s->at + first;
+    for (long j = 0; j < UP_TO(cols, PANEL); j += SIDE) {
         T *line = to + j / PANEL * PANEL * places + j % PANEL;
-        for (long i = 0; i < places; i++)
-            line[i * PANEL] = from[place[i]];
+        for (long i = 0; i < places; i++, line += PANEL) {
+            const T *from = x + place[i];
+            if (j + SIDE <= cols)
+                for (int q = 0; q < SIDE; q++)
+                    line[q] = from[at[j + q]];
+            else
+                for (long q = 0; q < SIDE; q++) /* no chance numbers: subnormal ones are slow */
+                    line[q] = j + q < cols ? from[at[j + q]] : (T)0;
+        }
     }
 }
 
-/* The weight's gradient of images with few places: the product of grad and the unfolded images, as
-   it lies in the result. A block of the columns stays in the second-level cache. */
+/* Some panels for all rows: of a so many that they and their part of the result stay in a cache. */
+static void NAME(unfolded_block)(long rows, long depth, long cols, const T *a, long lda, const T *b,
+                                 T *out, long ldo, int add)
+{
+    const long block = 4 * ROWS;
+    for (long i = 0; i < rows; i += block)
+        for (long j = 0; j < cols; j += PANEL) {
+            const long n = least(block, rows - i);
+            if (cols - j >= PANEL)
+                NAME(packed_strip)(n, depth, a + i * lda, lda, b + j * depth, out + i * ldo + j, ldo,
+                                   NULL, add);
+            else
+                NAME(part_of_strip)(cols - j, n, depth, a + i * lda, lda, b + j * depth,
+                                    out + i * ldo + j, ldo, NULL, add);
+        }
+}
+
+/* Whether the weight's gradient is that of unfolded images: these are small beside the weight, or the
+   columns for a line of the kernel fill no vectors. */
+static int NAME(is_unfolded)(const conv_t *p)
+{
+    const long cg = p->c / p->groups, og = p->oc / p->groups;
+    return p->n * p->od * p->oh * p->ow <= 8 * og || (cg * p->kw < PANEL && og >= PANEL);
+}
+
+/* The weight's gradient as the product of grad and the unfolded images, which lies as the result does.
+   A block of their columns stays in the second-level cache. */
 static int NAME(unfolded_weight)(const conv_t *of, const T *grad, const T *x, T *out, long parts,
                                  long begin, long end)
 {
@@ -25,50 +58,41 @@ static int NAME(unfolded_weight)(const conv_t *of, const T *grad, const T *x, T 
         return -1;
     const conv_t *p = &s->p;
     const long cg = p->c / p->groups, og = p->oc / p->groups, area = s->columns;
-    const long most = s->images * area, step = p->oc * p->od * area;
-    const long width = 1 + (1 << 16) / most / PANEL, block = 4 * ROWS; /* in panels; in rows */
-    T *mem = malloc((size_t)(width * PANEL * most) * sizeof(T) + (size_t)most * sizeof(long));
+    const long places = s->images * area, most = least(places, DEEP), step = p->oc * p->od * area;
+    const long width = least((1 + (1 << 16) / most / PANEL) * PANEL, UP_TO(s->depth, PANEL));
+    T *mem = malloc((size_t)(width * most) * sizeof(T) + (size_t)places * sizeof(long));
     if (!mem) {
         free(s->at);
         return -1;
     }
-    long *place = (long *)(mem + width * PANEL * most);
-    for (long i = 0; i < most; i++)
+    long *place = (long *)(mem + width * most);
+    for (long i = 0; i < places; i++)
         place[i] = i / area * s->image + i % area / p->ow * s->width + i % p->ow;
     for (; begin < end; begin++) {
         const long g = begin / parts, o0 = UP_TO(og * (begin % parts) / parts, ROWS);
-        const long to = UP_TO(og * (begin % parts + 1) / parts, ROWS), o1 = to < og ? to : og;
-        for (long n = 0, next; n < p->n; n = next) {
-            next = n + s->images < p->n ? n + s->images : p->n;
-            const long depth = (next - n) * area;
+        const long o1 = least(UP_TO(og * (begin % parts + 1) / parts, ROWS), og);
+        for (long n = 0; n < p->n; n += s->images) {
+            const long images = least(s->images, p->n - n), all = images * area;
             const T *image = NULL;
-            for (long i = next - 1; i >= n; i--)
-                image = NAME(laid)(s, x + (i * p->groups + g) * cg * p->d * p->h * p->w, i - n);
+            for (long i = images - 1; i >= 0; i--)
+                image = NAME(laid)(s, x + ((n + i) * p->groups + g) * cg * p->d * p->h * p->w, i);
             for (long z = 0; z < p->od; z++) {
                 const T *left = grad + ((n * p->groups + g) * og * p->od + z) * area;
                 long lda = p->od * area;
                 for (long o = o0; o < o1 && s->images > 1; o++)
-                    for (long i = 0; i < next - n; i++)
-                        memcpy(s->result + o * depth + i * area, left + i * step + o * lda,
+                    for (long i = 0; i < images; i++)
+                        memcpy(s->result + o * all + i * area, left + i * step + o * lda,
                                (size_t)area * sizeof(T));
                 if (s->images > 1)
-                    left = s->result, lda = depth;
-                for (long first = 0; first < s->depth; first += width * PANEL) {
-                    const long rest = s->depth - first;
-                    const long cols = rest < width * PANEL ? rest : width * PANEL;
-                    NAME(unfold)(s, image + z * p->sd * s->slice, place, depth, first, cols, mem);
-                    for (long o = o0; o < o1; o += block)
-                        for (long j = 0; j < cols; j += PANEL) {
-                            const long rows = o1 - o < block ? o1 - o : block;
-                            const T *a = left + o * lda, *b = mem + j * depth;
-                            T *c = out + (g * og + o) * s->depth + first + j;
-                            if (cols - j >= PANEL)
-                                NAME(packed_strip)(rows, depth, a, lda, b, c, s->depth, NULL, n + z > 0);
-                            else
-                                NAME(part_of_strip)(cols - j, rows, depth, a, lda, b, c, s->depth,
-                                                    NULL, n + z > 0);
-                        }
-                }
+                    left = s->result, lda = all;
+                for (long k = 0; k < all; k += most)
+                    for (long j = 0; j < s->depth; j += width) {
+                        const long cols = least(width, s->depth - j), deep = least(most, all - k);
+                        NAME(unfold)(s, image + z * p->sd * s->slice, place + k, deep, j, cols, mem);
+                        NAME(unfolded_block)(o1 - o0, deep, cols, left + o0 * lda + k, lda, mem,
+                                             out + (g * og + o0) * s->depth + j, s->depth,
+                                             n + z + k > 0);
+                    }
             }
         }
     }
@@ -83,7 +107,7 @@ static int NAME(reads_weight)(const conv_t *p, const conv_plan_t *plan)
     for (long i = 0; i < plan->parts; i++) {
         conv_t q = plan->part[i].q;
         q.n = p->n;
-        if (is_depthwise(&q) || q.n * q.oh * q.ow > 256 ||
+        if (p->c / p->groups < TURNED || is_depthwise(&q) || q.n * q.oh * q.ow > 256 ||
             (q.n > 1 && (!is_gathered(&q) || NAME(is_stacked)(&q))))
             return 0;
     }
@@ -127,14 +151,16 @@ static int NAME(grad_input)(const conv_t *p, const conv_plan_t *plan, const T *g
     const long size = og * p->od * p->oh * p->ow;
     /* of several parts, so many blocks of the weight stay in the second-level cache */
     const long fit = plan->parts > 1 ? (1 << 18) / (og * all) / TURNED : blocks(p);
-    const long most = fit > 1 ? fit : 1;
+    const long turns = fit > 1 ? (blocks(p) + fit - 1) / fit : blocks(p);
+    const long most = (blocks(p) + turns - 1) / turns;
     long wide = 0;
     for (long i = 0; i < plan->parts; i++) {
         const conv_t *q = &plan->part[i].q;
         const long columns = UP_TO(p->n * q->od * q->oh * q->ow, PANEL);
         wide = wide > columns ? wide : columns;
     }
-    NAME(dense_t) *parts = calloc((size_t)plan->parts, sizeof *parts);
+    const size_t count = plan->parts > 1 ? (size_t)plan->parts : 1;
+    NAME(dense_t) *parts = calloc(count, sizeof *parts);
     long *met = malloc((size_t)(og * all) * sizeof(long) +
                        (size_t)(most * TURNED * wide) * sizeof(T));
     T *sums = (T *)(met + og * all);

@@ -123,7 +123,7 @@ typedef struct {
 } NAME(dense_t);
 
 /* Fill in s, and allocate its buffers. */
-static int NAME(prepare)(NAME(dense_t) *s)
+APART static int NAME(prepare)(NAME(dense_t) *s)
 {
     conv_t *p = &s->p;
     s->images = is_gathered(p) ? gathered_images(p) : 1;
@@ -163,7 +163,7 @@ static int NAME(prepare)(NAME(dense_t) *s)
 }
 
 /* The i-th of the images beside each other as the product takes it. */
-static const T *NAME(laid)(const NAME(dense_t) *s, const T *x, long i)
+APART static const T *NAME(laid)(const NAME(dense_t) *s, const T *x, long i)
 {
     T *copy = s->copy + i * s->image;
     if (!s->copied)
@@ -266,7 +266,7 @@ static int NAME(grad_weight)(const conv_t *p, const void *grad_, const void *x_,
     T *out = out_;
     if (is_depthwise(p))
         return NAME(depthwise_weight)(p, grad, x, out, begin, end);
-    if (p->n * p->od * p->oh * p->ow <= 4 * p->oc / p->groups)
+    if (NAME(is_unfolded)(p))
         return NAME(unfolded_weight)(p, grad, x, out, parts, begin, end);
     const long dp = p->d + p->front + p->back;
     const long hp = p->h + p->top + p->bottom, wp = p->w + p->left + p->right;
