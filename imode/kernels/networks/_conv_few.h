@@ -117,7 +117,7 @@ static int NAME(reads_weight)(const conv_t *p, const conv_plan_t *plan)
 APART static void NAME(met_half)(long rows, long depth, const T *a, long lda, const long *met,
                                  const T *b, T *out, long ldo)
 {
-    NAME(strip)(1, rows, depth, a, lda, met, b, NULL, out, ldo, NULL, 1);
+    NAME(strip)(1, rows, depth, a, lda, met, b, NULL, LANES, out, ldo, NULL, 1);
 }
 
 /* As product, added to sums that have room for whole panels. */

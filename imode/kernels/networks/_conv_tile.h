@@ -140,7 +140,7 @@ APART static int NAME(prepare)(NAME(dense_t) *s)
     s->columns = p->oh * p->ow;
     p->sh = p->sh < hp ? p->sh : hp, p->sw = p->sw < wp ? p->sw : wp; /* no longer steps fit */
     s->height = (hp + p->sh - 1) / p->sh, s->width = (wp + p->sw - 1) / p->sw;
-    s->copied = s->split || !is_unpadded(p) || s->width != p->ow || s->images > 1;
+    s->copied = s->split || !is_unpadded(p) || (s->width != p->ow && p->oh > 1) || s->images > 1;
     const long area = s->height * s->width, across = NAME(phases)(p->kw, p->dw, p->sw);
     s->slice = NAME(phases)(p->kh, p->dh, p->sh) * across * area;
     s->image = p->c / p->groups * dp * s->slice;
@@ -202,7 +202,7 @@ static int NAME(dense)(NAME(dense_t) *s, const T *x, T *out, long parts, long be
             NAME(product)((o1 < og ? o1 : og) - o0, j0, j1 - j0, s->depth,
                           s->w + (g * og + o0) * s->depth, s->depth,
                           image + z * p->sd * s->slice, s->at,
-                          s->copied && s->width != p->ow ? &s->lines : NULL,
+                          s->copied && s->width != p->ow && p->oh > 1 ? &s->lines : NULL,
                           out + (u * og + o0) * ldo + z * s->columns + j0, ldo,
                           s->b ? s->b + g * og + o0 : NULL, 0, s->pointwise);
         begin += last - first;
