@@ -1,6 +1,6 @@
-/* The gradients of convolutions with many channels and few places, where to read and write the weight
-   takes most of the time: it is met where it lies, and once. Included by _conv_tile.h, under the same
-   names. */
+/* The gradients of convolutions with many channels and few places, where to read and write the
+   weight takes most of the time: it is met where it lies, and once. Included by _conv_tile.h, under
+   the same names. */
 
 /* Of some places of s's images, what each meets at the taps (rows of at) from `first` on: panels
    of `cols` columns in all. place: where the places are. */
@@ -24,32 +24,32 @@ static void NAME(unfold)(const NAME(dense_t) *s, const T *x, const long *place, 
 }
 
 /* Some panels for all rows: of a so many that they and their part of the result stay in a cache. */
-static void NAME(unfolded_block)(long rows, long depth, long cols, const T *a, long lda, const T *b,
-                                 T *out, long ldo, int add)
+static void NAME(unfolded_block)(long rows, long depth, long cols, const T *a, long lda,
+                                 const T *b, T *out, long ldo, int add)
 {
     const long block = 4 * ROWS;
     for (long i = 0; i < rows; i += block)
         for (long j = 0; j < cols; j += PANEL) {
             const long n = least(block, rows - i);
             if (cols - j >= PANEL)
-                NAME(packed_strip)(n, depth, a + i * lda, lda, b + j * depth, out + i * ldo + j, ldo,
-                                   NULL, add);
+                NAME(packed_strip)(n, depth, a + i * lda, lda, b + j * depth, out + i * ldo + j,
+                                   ldo, NULL, add);
             else
                 NAME(part_of_strip)(cols - j, n, depth, a + i * lda, lda, b + j * depth,
                                     out + i * ldo + j, ldo, NULL, add);
         }
 }
 
-/* Whether the weight's gradient is that of unfolded images: these are small beside the weight, or the
-   columns for a line of the kernel fill no vectors. */
+/* Whether the weight's gradient is that of unfolded images: these are small beside the weight, or
+   the columns for a line of the kernel fill no vectors. */
 static int NAME(is_unfolded)(const conv_t *p)
 {
     const long cg = p->c / p->groups, og = p->oc / p->groups;
     return p->n * p->od * p->oh * p->ow <= 8 * og || (cg * p->kw < PANEL && og >= PANEL);
 }
 
-/* The weight's gradient as the product of grad and the unfolded images, which lies as the result does.
-   A block of their columns stays in the second-level cache. */
+/* The weight's gradient as the product of grad and the unfolded images, which lies as the result
+   does. A block of their columns stays in the second-level cache. */
 static int NAME(unfolded_weight)(const conv_t *of, const T *grad, const T *x, T *out, long parts,
                                  long begin, long end)
 {
@@ -88,7 +88,8 @@ static int NAME(unfolded_weight)(const conv_t *of, const T *grad, const T *x, T 
                 for (long k = 0; k < all; k += most)
                     for (long j = 0; j < s->depth; j += width) {
                         const long cols = least(width, s->depth - j), deep = least(most, all - k);
-                        NAME(unfold)(s, image + z * p->sd * s->slice, place + k, deep, j, cols, mem);
+                        NAME(unfold)(s, image + z * p->sd * s->slice, place + k, deep, j, cols,
+                                     mem);
                         NAME(unfolded_block)(o1 - o0, deep, cols, left + o0 * lda + k, lda, mem,
                                              out + (g * og + o0) * s->depth + j, s->depth,
                                              n + z + k > 0);

@@ -22,8 +22,8 @@ typedef T NAME(vec);
 #define DEEP (1536 / (int)sizeof(T))
 #define FEW (LANES / 2) /* columns at the end for which dot products are faster than a vector */
 
-/* at: NULL where b is packed; apart: from its first vector to its second. met: which columns of a the
-   rows of b meet; NULL: all in turn. */
+/* at: NULL where b is packed; apart: from its first vector to its second. met: which columns of a
+   the rows of b meet; NULL: all in turn. */
 INLINE void NAME(tile)(const int rows, const int vecs, long depth, const T *a, long lda,
                        const long *met, const T *b, const long *at, long apart, T *out, long ldo,
                        const T *bias, int add)
@@ -241,7 +241,7 @@ static void NAME(panel)(long cols, long rows, long depth, const T *a, long lda, 
                         long ldo, const T *bias, int add, int dots)
 {
     const long whole = cols / LANES * LANES, few = cols - whole;
-    /* its vectors have no gaps, and few rows meet them; where no rows of b share cache lines, fewer */
+    /* vectors without gaps that few rows meet; fewer, where rows of b share no cache lines */
     if (cols == PANEL && rows <= (dots ? 1 : 2) * ROWS && (!lines || lines->width % LANES == 0)) {
         const long from = lines ? NAME(place_of)(lines, first) : first;
         const long apart = lines ? NAME(place_of)(lines, first + LANES) - from : LANES;

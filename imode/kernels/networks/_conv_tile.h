@@ -9,8 +9,8 @@
    image is the padded image itself from an offset on, so nothing is unfolded. With strides that
    holds of each phase, an image of the elements whose rows and columns leave the same rests. The
    columns of the product are the lines of the output; of small images, those of several, or
-   (_conv_stacked.h) vectors of one place of each. Volumes
-   are worked on slice by slice of the output, the rows (channel, kz, ky, kx) starting in the slices
+   (_conv_stacked.h) vectors of one place of each. Gradients with few places beside their channels
+   have loops of their own (_conv_few.h). Volumes are worked on slice by slice of the output, the rows (channel, kz, ky, kx) starting in the slices
    of the input that they need. */
 
 #include "_conv_product.h"
@@ -163,7 +163,7 @@ APART static int NAME(prepare)(NAME(dense_t) *s)
 }
 
 /* The i-th of the images beside each other as the product takes it. */
-APART static const T *NAME(laid)(const NAME(dense_t) *s, const T *x, long i)
+static const T *NAME(laid)(const NAME(dense_t) *s, const T *x, long i)
 {
     T *copy = s->copy + i * s->image;
     if (!s->copied)
