@@ -10,8 +10,8 @@
    holds of each phase, an image of the elements whose rows and columns leave the same rests. The
    columns of the product are the lines of the output; of small images, those of several, or
    (_conv_stacked.h) vectors of one place of each. Gradients with few places beside their channels
-   have loops of their own (_conv_few.h). Volumes are worked on slice by slice of the output, the rows (channel, kz, ky, kx) starting in the slices
-   of the input that they need. */
+   have loops of their own (_conv_few.h). Volumes are worked on slice by slice of the output, the
+   rows (channel, kz, ky, kx) starting in the slices of the input that they need. */
 
 #include "_conv_product.h"
 #include "_conv_depthwise.h"

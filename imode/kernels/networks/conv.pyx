@@ -149,7 +149,10 @@ cdef void _forward(share_t* s) noexcept nogil:
 
 
 cdef int _grad_input(const share_t* s) noexcept nogil:
-    """By parts, convolutions of stride 1 with the turned weight. Returns -1 without memory."""
+    """By parts, convolutions of stride 1 with the turned weight; of few places, all parts at once.
+
+    Returns -1 without memory.
+    """
     cdef const conv_t* p = s.p
     cdef conv_plan_t plan
     cdef conv_t q
