@@ -389,3 +389,46 @@ def test_the_gradient_where_the_stride_is_longer_than_the_only_window():
     F.conv2d(x, weight, stride=400).sum().backward()
     assert x.grad[0, 0, :2, :2].tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert x.grad.sum().item() == 10.0
+
+
+@pytest.mark.parametrize("dtype", [imode.float32, imode.float64])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("case", [
+    # images, channels, outputs, groups, size, kernel, stride, padding
+    (1, 48, 40, 1, (3, 3), (3, 3), 1, 1),
+    (1, 100, 65, 1, (6, 7), (3, 3), 2, 1),
+    (1, 64, 96, 2, (5, 4), (3, 2), (2, 3), (1, 0)),
+    (3, 33, 70, 1, (5, 5), (3, 3), 2, 1),
+    (1, 130, 90, 1, (4, 4), (1, 1), 2, 0),
+    (5, 40, 300, 1, (7, 7), (1, 1), 1, 0),
+    (1, 17, 200, 1, (2, 3, 4), (2, 3, 3), (1, 2, 2), 1),
+    (2, 3, 64, 1, (41, 27), (7, 7), 2, 3),
+    (1, 6, 80, 2, (45,), (5,), 1, 0),
+])  # fmt: skip
+def test_gradients_where_the_weight_is_larger_than_the_image(case, threads, dtype):
+    images, channels, outputs, groups, size, kernel, stride, padding = case
+    convolve = getattr(F, f"conv{len(size)}d")
+    rest = None, stride, padding, 1, groups
+    rng = np.random.default_rng(0)
+
+    def whole(*shape):
+        return imode.from_numpy(rng.integers(-3, 4, shape)).to(dtype)
+
+    x, other_x = whole(2, images, channels, *size)
+    w, other_w = whole(2, outputs, channels // groups, *kernel)
+    before = imode.get_num_threads()
+    imode.set_num_threads(threads)
+    try:
+        x, w = (t.clone().requires_grad_() for t in (x, w))
+        out = convolve(x, w, *rest)
+        grad = whole(*out.shape)
+        out.backward(grad)
+    finally:
+        imode.set_num_threads(before)
+    with imode.no_grad():
+        assert imode.equal(out.long(), convolve(x.long(), w.long(), *rest))
+        for found, other, moved in (
+            (x.grad, other_x, convolve(other_x, w, *rest)),
+            (w.grad, other_w, convolve(x, other_w, *rest)),
+        ):
+            assert (found.double() * other).sum() == (moved.double() * grad).sum()

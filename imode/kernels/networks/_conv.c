@@ -46,6 +46,12 @@ static long gathered_images(const conv_t *p)
     return most < p->n ? most : p->n;
 }
 
+static long least(long a, long b) { return a < b ? a : b; }
+
+enum { TURNED = 16 }; /* channels of a group, a share of the work */
+
+static long blocks(const conv_t *p) { return (p->c / p->groups + TURNED - 1) / TURNED; }
+
 #define T float
 #define LANES (BYTES ? BYTES / 4 : 1)
 #define ROWS 4
@@ -140,8 +146,6 @@ static axis_t axis_of(long size, long pad, long kernel, long dilation, long stri
     /* With one window any stride is the same: with the window's length, a place meets one tap. */
     return (axis_t){size, pad, kernel, dilation, windows > 1 ? stride : dilation * (kernel - 1) + 1};
 }
-
-static long least(long a, long b) { return a < b ? a : b; }
 
 /* Place first + i * stride of the input meets tap k with place i + n of grad: stride * n. */
 static long shift(const axis_t *a, long first, long k) { return first + a->pad - k * a->dilation; }
@@ -240,10 +244,6 @@ int conv_plan(const conv_t *p, conv_plan_t *plan)
     return 0;
 }
 
-enum { TURNED = 16 }; /* channels of a group, a share of the work */
-
-static long blocks(const conv_t *p) { return (p->c / p->groups + TURNED - 1) / TURNED; }
-
 long conv_turn_units(const conv_t *p) { return p->groups * blocks(p); }
 
 #define T float
@@ -273,6 +273,17 @@ void conv_place(const conv_t *p, const conv_plan_t *plan, const conv_part_t *par
         place_double(p, plan, part, result, apart, out, begin, end);
     else
         place_float(p, plan, part, result, apart, out, begin, end);
+}
+
+int conv_reads_weight(const conv_t *p, const conv_plan_t *plan, int wide)
+{
+    PICK(reads_weight, (p, plan))
+}
+
+int conv_grad_input(const conv_t *p, const conv_plan_t *plan, int wide, const void *grad,
+                    const void *w, void *out, long apart, long begin, long end)
+{
+    PICK(grad_input, (p, plan, grad, w, out, apart, begin, end))
 }
 
 long conv_weight_units(const conv_t *p, long parts) { return p->groups * (is_depthwise(p) ? 1 : parts); }

@@ -41,6 +41,11 @@ int conv_plan(const conv_t *p, conv_plan_t *plan); /* allocates `part`, to be fr
 long conv_turn_units(const conv_t *p);
 void conv_turn_weight(const conv_t *p, const conv_plan_t *plan, int wide, const void *w,
                       void *turned, long begin, long end);
+/* Whether the weight is read where it lies, and the parts' outputs, `apart` elements from each
+   other, are one work on all images, shared out as the turning is. */
+int conv_reads_weight(const conv_t *p, const conv_plan_t *plan, int wide);
+int conv_grad_input(const conv_t *p, const conv_plan_t *plan, int wide, const void *grad,
+                    const void *w, void *out, long apart, long begin, long end);
 /* Write channels of images, from the outputs, `apart` elements from each other, of parts across. */
 void conv_place(const conv_t *p, const conv_plan_t *plan, const conv_part_t *part, int wide,
                 const void *result, long apart, void *out, long begin, long end);

@@ -80,15 +80,13 @@ static void NAME(plane)(long oh, long ow, long count, const T *w, const T *from,
 /* Columns `first` to `last` of a padded row, which begin at x, to its phases. */
 INLINE void NAME(to_two)(long first, long last, const T *x, T *even, T *odd)
 {
-    long i = first / 2;
-    if (first % 2)
-        odd[i++] = *x++;
-    const long n = last / 2 - i;
-    even += i, odd += i;
-    for (long j = 0; j < n; j++)
-        even[j] = x[2 * j], odd[j] = x[2 * j + 1];
-    if (n >= 0 && last % 2)
-        even[n] = x[2 * n];
+    T *one = first % 2 ? odd + first / 2 : even + first / 2; /* where x begins, so that lines of */
+    T *two = first % 2 ? even + first / 2 + 1 : odd + first / 2; /* whole vectors have no rest */
+    const long n = last > first ? last - first : 0;
+    for (long j = 0; j < n / 2; j++)
+        one[j] = x[2 * j], two[j] = x[2 * j + 1];
+    if (n % 2)
+        one[n / 2] = x[n - 1];
 }
 
 /* The padded copy: a channel into a zeroed buffer, rows of `sw` phases, each `phase` long. */

@@ -22,9 +22,11 @@ typedef T NAME(vec);
 #define DEEP (1536 / (int)sizeof(T))
 #define FEW (LANES / 2) /* columns at the end for which dot products are faster than a vector */
 
-/* at: NULL where b is packed. met: which columns of a the rows of b meet; NULL: all in turn. */
+/* at: NULL where b is packed; apart: from its first vector to its second. met: which columns of a
+   the rows of b meet; NULL: all in turn. */
 INLINE void NAME(tile)(const int rows, const int vecs, long depth, const T *a, long lda,
-                       const long *met, const T *b, const long *at, T *out, long ldo, const T *bias, int add)
+                       const long *met, const T *b, const long *at, long apart, T *out, long ldo,
+                       const T *bias, int add)
 {
     VEC sum[ROWS][2];
     UNROLL
@@ -42,7 +44,7 @@ INLINE void NAME(tile)(const int rows, const int vecs, long depth, const T *a, l
         VEC right[2];
         UNROLL
         for (int j = 0; j < vecs; j++)
-            right[j] = *(const VEC *)(row + j * LANES);
+            right[j] = *(const VEC *)(row + j * apart);
         UNROLL
         for (int i = 0; i < rows; i++) {
             const T left = a[i * lda + (met ? met[k] : k)];
@@ -61,10 +63,11 @@ INLINE void NAME(tile)(const int rows, const int vecs, long depth, const T *a, l
 
 /* One strip of `vecs` vectors of columns, for all rows of a. */
 INLINE void NAME(strip)(const int vecs, long rows, long depth, const T *a, long lda,
-                        const long *met, const T *b, const long *at, T *out, long ldo, const T *bias, int add)
+                        const long *met, const T *b, const long *at, long apart, T *out, long ldo,
+                        const T *bias, int add)
 {
 #define STEP(R)                                                                                   \
-    NAME(tile)(R, vecs, depth, a, lda, met, b, at, out, ldo, bias, add);                               \
+    NAME(tile)(R, vecs, depth, a, lda, met, b, at, apart, out, ldo, bias, add);                   \
     a += (R) * lda;                                                                               \
     out += (R) * ldo;                                                                             \
     bias = bias ? bias + (R) : bias;                                                              \
@@ -90,13 +93,13 @@ INLINE void NAME(strip)(const int vecs, long rows, long depth, const T *a, long 
 APART static void NAME(packed_strip)(long rows, long depth, const T *a, long lda, const T *b,
                                      T *out, long ldo, const T *bias, int add)
 {
-    NAME(strip)(2, rows, depth, a, lda, NULL, b, NULL, out, ldo, bias, add);
+    NAME(strip)(2, rows, depth, a, lda, NULL, b, NULL, LANES, out, ldo, bias, add);
 }
 
 APART static void NAME(packed_half)(long rows, long depth, const T *a, long lda, const T *b, T *out,
                                     long ldo, const T *bias, int add)
 {
-    NAME(strip)(1, rows, depth, a, lda, NULL, b, NULL, out, ldo, bias, add);
+    NAME(strip)(1, rows, depth, a, lda, NULL, b, NULL, LANES, out, ldo, bias, add);
 }
 
 /* The same, where only `cols` columns of out may be written. */
@@ -186,6 +189,13 @@ typedef struct {
     long width, height, pitch, image;
 } NAME(lines_t);
 
+/* Where a column is in b. */
+static long NAME(place_of)(const NAME(lines_t) *lines, long column)
+{
+    const long y = column / lines->width, x = column % lines->width;
+    return y / lines->height * lines->image + y % lines->height * lines->pitch + x;
+}
+
 /* A vector of b, and where in a panel it belongs; what is too much, the next one covers. */
 typedef struct {
     long from, to;
@@ -196,7 +206,7 @@ static long NAME(pieces)(const NAME(lines_t) *lines, long first, long cols, NAME
 {
     long n = 0, y = first / lines->width, x = first % lines->width;
     for (long to = 0; to < cols; y++, x = 0) {
-        const long from = y / lines->height * lines->image + y % lines->height * lines->pitch + x;
+        const long from = NAME(place_of)(lines, y * lines->width + x);
         const long size = lines->width - x < cols - to ? lines->width - x : cols - to;
         for (long j = 0; j < size; j += LANES)
             pieces[n++] = (NAME(piece_t)){from + j, to + j};
@@ -231,8 +241,11 @@ static void NAME(panel)(long cols, long rows, long depth, const T *a, long lda, 
                         long ldo, const T *bias, int add, int dots)
 {
     const long whole = cols / LANES * LANES, few = cols - whole;
-    if (!lines && cols == PANEL && rows <= ROWS) {
-        NAME(strip)(2, rows, depth, a, lda, NULL, b + first, at, out, ldo, bias, add);
+    /* vectors without gaps that few rows meet; fewer, where rows of b share no cache lines */
+    if (cols == PANEL && rows <= (dots ? 1 : 2) * ROWS && (!lines || lines->width % LANES == 0)) {
+        const long from = lines ? NAME(place_of)(lines, first) : first;
+        const long apart = lines ? NAME(place_of)(lines, first + LANES) - from : LANES;
+        NAME(strip)(2, rows, depth, a, lda, NULL, b + from, at, apart, out, ldo, bias, add);
         return;
     }
     NAME(pack)(cols, depth, b, at, lines, first, to);

@@ -82,7 +82,7 @@ static long NAME(pack_pair)(const NAME(pair_t) *pair, const T *images, long chan
 APART static void NAME(met_strip)(long rows, long depth, const T *a, long lda, const long *met,
                                   const T *b, T *out, long ldo)
 {
-    NAME(strip)(2, rows, depth, a, lda, met, b, NULL, out, ldo, NULL, 1);
+    NAME(strip)(2, rows, depth, a, lda, met, b, NULL, LANES, out, ldo, NULL, 1);
 }
 
 /* Images side by side, their places apart: to[e][i] = x[i][e], blocks of both in the cache at once. */

@@ -9,9 +9,9 @@
    image is the padded image itself from an offset on, so nothing is unfolded. With strides that
    holds of each phase, an image of the elements whose rows and columns leave the same rests. The
    columns of the product are the lines of the output; of small images, those of several, or
-   (_conv_stacked.h) vectors of one place of each. Volumes
-   are worked on slice by slice of the output, the rows (channel, kz, ky, kx) starting in the slices
-   of the input that they need. */
+   (_conv_stacked.h) vectors of one place of each. Gradients with few places beside their channels
+   have loops of their own (_conv_few.h). Volumes are worked on slice by slice of the output, the
+   rows (channel, kz, ky, kx) starting in the slices of the input that they need. */
 
 #include "_conv_product.h"
 #include "_conv_depthwise.h"
@@ -123,7 +123,7 @@ typedef struct {
 } NAME(dense_t);
 
 /* Fill in s, and allocate its buffers. */
-static int NAME(prepare)(NAME(dense_t) *s)
+APART static int NAME(prepare)(NAME(dense_t) *s)
 {
     conv_t *p = &s->p;
     s->images = is_gathered(p) ? gathered_images(p) : 1;
@@ -140,7 +140,7 @@ static int NAME(prepare)(NAME(dense_t) *s)
     s->columns = p->oh * p->ow;
     p->sh = p->sh < hp ? p->sh : hp, p->sw = p->sw < wp ? p->sw : wp; /* no longer steps fit */
     s->height = (hp + p->sh - 1) / p->sh, s->width = (wp + p->sw - 1) / p->sw;
-    s->copied = s->split || !is_unpadded(p) || s->width != p->ow || s->images > 1;
+    s->copied = s->split || !is_unpadded(p) || (s->width != p->ow && p->oh > 1) || s->images > 1;
     const long area = s->height * s->width, across = NAME(phases)(p->kw, p->dw, p->sw);
     s->slice = NAME(phases)(p->kh, p->dh, p->sh) * across * area;
     s->image = p->c / p->groups * dp * s->slice;
@@ -152,12 +152,13 @@ static int NAME(prepare)(NAME(dense_t) *s)
         return -1;
     s->copy = (T *)(s->at + s->depth), s->result = s->copy + copied;
     memset(s->copy, 0, (size_t)copied * sizeof(T));
-    for (long k = 0; k < s->depth; k++) {
-        const long z = k / (p->kh * p->kw) % p->kd * p->dd, y = k / p->kw % p->kh * p->dh;
+    for (long k = 0; k < s->taps; k++) {
+        const long z = k / (p->kh * p->kw) * p->dd, y = k / p->kw % p->kh * p->dh;
         const long x = k % p->kw * p->dw, phase = y % p->sh * across + x % p->sw;
-        s->at[k] = (k / s->taps * dp + z) * s->slice + phase * area;
-        s->at[k] += y / p->sh * s->width + x / p->sw;
+        s->at[k] = z * s->slice + phase * area + y / p->sh * s->width + x / p->sw;
     }
+    for (long k = s->taps; k < s->depth; k++)
+        s->at[k] = s->at[k - s->taps] + dp * s->slice;
     return 0;
 }
 
@@ -201,7 +202,7 @@ static int NAME(dense)(NAME(dense_t) *s, const T *x, T *out, long parts, long be
             NAME(product)((o1 < og ? o1 : og) - o0, j0, j1 - j0, s->depth,
                           s->w + (g * og + o0) * s->depth, s->depth,
                           image + z * p->sd * s->slice, s->at,
-                          s->copied && s->width != p->ow ? &s->lines : NULL,
+                          s->copied && s->width != p->ow && p->oh > 1 ? &s->lines : NULL,
                           out + (u * og + o0) * ldo + z * s->columns + j0, ldo,
                           s->b ? s->b + g * og + o0 : NULL, 0, s->pointwise);
         begin += last - first;
@@ -252,6 +253,8 @@ static int NAME(forward)(const conv_t *p, const void *x, const void *w, const vo
     return failed;
 }
 
+#include "_conv_few.h"
+
 /* grad_weight[o, (kz, ky, kx, c)] sums, over positions s, grad[o, s] * padded[s at (kz, ky, kx),
    c]. With the channels last, the products for one kz and ky (and one kx, if dilated) are adjacent
    columns. Of the parts from `begin` to `end` of all groups' output channels, each group's in
@@ -263,6 +266,8 @@ static int NAME(grad_weight)(const conv_t *p, const void *grad_, const void *x_,
     T *out = out_;
     if (is_depthwise(p))
         return NAME(depthwise_weight)(p, grad, x, out, begin, end);
+    if (NAME(is_unfolded)(p))
+        return NAME(unfolded_weight)(p, grad, x, out, parts, begin, end);
     const long dp = p->d + p->front + p->back;
     const long hp = p->h + p->top + p->bottom, wp = p->w + p->left + p->right;
     const long cg = p->c / p->groups, og = p->oc / p->groups, area = p->oh * p->ow;

@@ -20,6 +20,9 @@ cdef extern from "_conv.h" nogil:
     long conv_turn_units(const conv_t*)
     void conv_turn_weight(const conv_t*, const conv_plan_t*, int, const void*, void*,
                           long begin, long end)
+    int conv_reads_weight(const conv_t*, const conv_plan_t*, int)
+    int conv_grad_input(const conv_t*, const conv_plan_t*, int, const void*, const void*, void*,
+                        long apart, long begin, long end)
     void conv_place(const conv_t*, const conv_plan_t*, const conv_part_t*, int, const void*,
                     long apart, void*, long begin, long end)
     long conv_weight_units(const conv_t*, long parts)

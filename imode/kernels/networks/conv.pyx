@@ -82,6 +82,7 @@ cdef enum Work:
     GRAD_INPUT
     GRAD_WEIGHT
     TURN_WEIGHT             # of GRAD_INPUT
+    ALL_PARTS               # the same, with the weight where it lies
     PLACE
 
 cdef struct share_t:
@@ -111,6 +112,8 @@ cdef void _units(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
         rc = conv_forward(s.p, s.wide, s.left, s.right, s.bias, s.out, s.parts, begin, end)
     elif s.work == GRAD_WEIGHT:
         rc = conv_grad_weight(s.p, s.wide, s.right, s.left, s.out, s.parts, begin, end)
+    elif s.work == ALL_PARTS:
+        rc = conv_grad_input(s.p, s.plan, s.wide, s.left, s.right, s.out, s.apart, begin, end)
     elif s.work == TURN_WEIGHT:
         conv_turn_weight(s.p, s.plan, s.wide, s.right, s.out, begin, end)
     else:
@@ -146,44 +149,56 @@ cdef void _forward(share_t* s) noexcept nogil:
 
 
 cdef int _grad_input(const share_t* s) noexcept nogil:
-    """By parts, convolutions of stride 1 with the turned weight. Returns -1 without memory."""
+    """By parts, convolutions of stride 1 with the turned weight; of few places, all parts at once.
+
+    Returns -1 without memory.
+    """
     cdef const conv_t* p = s.p
     cdef conv_plan_t plan
-    cdef conv_part_t* part
     cdef conv_t q
     cdef share_t now = s[0]
     cdef long item = 8 if s.wide else 4, size = p.oc * (p.c // p.groups) * p.kd * p.kh * p.kw
     cdef long first = 0, images, i, grad = p.oc * p.od * p.oh * p.ow * item
-    cdef long image = p.c * p.d * p.h * p.w
+    cdef long image = p.c * p.d * p.h * p.w, blocks = conv_turn_units(p), held
     cdef char* buffer
-    cdef bint alone
+    cdef char* result
+    cdef bint alone, at_once
     if conv_plan(p, &plan):
         return -1
     alone = plan.parts == 1 and plan.part.q.oc == p.c       # the result is in its places
-    images = p.n if alone else min(p.n, 1 + IN_CACHE // plan.result)
-    now.apart = images * plan.result
-    buffer = <char*>malloc((size + (0 if alone else plan.across * now.apart)) * item)
+    at_once = conv_reads_weight(p, &plan, s.wide)
+    size = 0 if at_once else size
+    images = p.n if alone or at_once else min(p.n, 1 + IN_CACHE // plan.result)
+    now.apart, now.plan, now.bias = images * plan.result, &plan, NULL
+    held = 0 if alone else now.apart * (plan.parts if at_once else plan.across)
+    buffer = <char*>malloc((size + held) * item + 1)
     if buffer == NULL:
         free(plan.part)
         return -1
-    now.work, now.out, now.plan = TURN_WEIGHT, buffer, &plan
-    _share(&now, conv_turn_units(p), <double>size * 16 / conv_turn_units(p))
-    now.bias = NULL
-    while first < p.n:
+    if at_once:
+        now.work, now.out = ALL_PARTS, s.out if alone else buffer
+        _share(&now, blocks, <double>p.n * _each(p) / blocks)
+    else:
+        now.work, now.out = TURN_WEIGHT, buffer
+        _share(&now, blocks, <double>size * 16 / blocks)
+    while first < p.n and not (alone and at_once):
         for i in range(plan.parts):
-            part = plan.part + i
-            q = part.q
+            q = plan.part[i].q
             q.n = min(images, p.n - first)
-            now.out = s.out if alone else buffer + (size + i % plan.across * now.apart) * item
-            if q.kd > 0 and q.kh > 0 and q.kw > 0:
+            result = buffer + (size + (i if at_once else i % plan.across) * now.apart) * item
+            now.out = s.out if alone else result
+            if at_once:
+                pass
+            elif q.kd > 0 and q.kh > 0 and q.kw > 0:
                 now.p, now.work = &q, FORWARD
-                now.left, now.right = s.left + first * grad, buffer + part.weight * item
+                now.left, now.right = s.left + first * grad, buffer + plan.part[i].weight * item
                 _forward(&now)
             else:
                 memset(now.out, 0, q.n * q.oc * q.od * q.oh * q.ow * item)
             if not alone and (i + 1) % plan.across == 0:
-                now.p, now.work, now.left = p, PLACE, buffer + size * item
-                now.out, now.part = s.out + first * image * item, part - plan.across + 1
+                now.p, now.work = p, PLACE
+                now.left = result - (plan.across - 1) * now.apart * item
+                now.out, now.part = s.out + first * image * item, plan.part + i - plan.across + 1
                 _share(&now, q.n * p.c, <double>plan.result * plan.across * 16 / p.c)
         first += images
     free(plan.part)
