@@ -503,3 +503,18 @@ def test_an_array_with_aligned_memory_can_be_resized():
     array = imode.arange(3000.0).numpy().copy()
     x = imode.from_numpy(array)
     assert x.sum().item() == array.sum(dtype=float)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("bins", [1, 7, 64, 5000])
+def test_many_elements_are_counted(bins, dtype):
+    a = numbers(0, 5001, dtype=dtype)
+    a[:50] = np.linspace(-1, 1, 50)
+    a[50:54] = [np.nan, np.inf, -np.inf, 1e30]
+    inside = a[(a >= -1) & (a <= 1)]
+    places = ((inside + 1) * a.dtype.type(bins) / a.dtype.type(2)).astype(int)
+    found = imode.histc(tensor(a), bins, -1, 1)
+    assert found.tolist() == np.bincount(np.minimum(places, bins - 1), minlength=bins).tolist()
+    assert imode.histc(tensor(a[54:]), bins).sum() == 5001 - 54
+    with pytest.raises(RuntimeError, match="is not finite"):
+        imode.histc(tensor(a), bins)

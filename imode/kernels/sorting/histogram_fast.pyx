@@ -1,4 +1,4 @@
-"""Few float32 or float64 elements counted between even edges; whole numbers counted."""
+"""float32 or float64 elements counted between even edges; whole numbers counted."""
 from cpython.object cimport PyObject
 from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport Fields, empty
@@ -7,7 +7,8 @@ from imode._core.keyset cimport keyset_t
 from imode.kernels.creation.ranges cimport span_double, span_float
 from imode.kernels.fast_guards cimport _array, _count, _integer, _real, _row_major
 from libc.math cimport isfinite
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from numpy cimport (
     NPY_ARRAY_IN_ARRAY, NPY_FLOAT32, NPY_FLOAT64, NPY_INT64, PyArray_DATA, PyArray_FROM_OTF,
@@ -16,8 +17,14 @@ from numpy cimport (
 
 import_array()
 
+cdef extern from "Python.h":
+    enum:
+        PY_SSIZE_T_MAX
+
 cdef enum:
-    FEW = 1024                    # most elements, and most bins
+    FEW = 1024                    # most elements that are counted in floats, and most bins for them
+    BINS = 1 << 16                # most bins for more elements
+    BLOCK = 512                   # elements whose bins are computed at once, by vectors
     AT_ONCE = 4096                # bins of which no more must be known beforehand
 
 ctypedef fused real:
@@ -37,14 +44,15 @@ cdef bint _outermost(const real* x, npy_intp n, double* low, double* high) noexc
     return finite
 
 
-cdef int64_t _served(PyObject** args) except -1:
-    """The number of bins, or 0 where elements or bins are for the general case."""
+cdef int64_t _served(PyObject** args, npy_intp most) except -1:
+    """The number of bins, or 0 where elements, of which `most` are served, or bins are for the
+    general case."""
     cdef Fields* a = _array(args[0])
     cdef int kind = a.descr.type_num
     cdef int64_t bins
     if not (kind == NPY_FLOAT32 or kind == NPY_FLOAT64) or not _row_major(a) or (
-            not 0 < _count(a, 0, a.nd) <= FEW) or not _integer(args[1], &bins) or (
-            not 0 < bins <= FEW):
+            not 0 < _count(a, 0, a.nd) <= most) or not _integer(args[1], &bins) or (
+            not 0 < bins <= (FEW if _count(a, 0, a.nd) <= FEW else BINS)):
         return 0
     return bins
 
@@ -69,11 +77,60 @@ cdef void _count_even(real* out, int64_t bins, const real* x, npy_intp n, real l
             out[min(<int64_t>((x[i] - low) * <real>bins / (high - low)), bins - 1)] += 1
 
 
+cdef void _count_many(int64_t* counts, int64_t bins, const real* x, npy_intp n, real low,
+                      real high) noexcept nogil:
+    """Two rows of counts, of each bin and of what lies outside: an element need not wait for the
+    count of the one before."""
+    cdef int32_t[BLOCK] place
+    cdef int32_t outside = <int32_t>bins, last = outside - 1, at
+    cdef int64_t* other = counts + bins + 1
+    cdef npy_intp i, m
+    cdef real value
+    cdef bint inside
+    while n > 0:
+        m = min(n, <npy_intp>BLOCK)
+        for i in range(m):
+            value = x[i]
+            inside = (low <= value) & (value <= high)
+            at = <int32_t>(((value if inside else low) - low) * <real>bins / (high - low))
+            at = last if at > last else at
+            place[i] = at if inside else outside
+        for i in range(m // 2):
+            counts[place[2 * i]] += 1
+            other[place[2 * i + 1]] += 1
+        if m % 2:
+            counts[place[m - 1]] += 1
+        x, n = x + m, n - m
+    for i in range(bins):
+        counts[i] += other[i]
+
+
+cdef ndarray _counts(Fields* a, int64_t bins, double low, double high):
+    """The counts of many elements, whole numbers: floats would not count beyond 2^24."""
+    cdef npy_intp n = _count(a, 0, a.nd), i
+    cdef ndarray out = empty(a.descr.type_num, 1, &bins)
+    cdef int64_t* counts = <int64_t*>calloc(2 * (bins + 1), sizeof(int64_t))
+    if counts == NULL:
+        raise MemoryError
+    if a.descr.type_num == NPY_FLOAT32:
+        with nogil:
+            _count_many(counts, bins, <float*>a.data, n, <float>low, <float>high)
+        for i in range(bins):
+            (<float*>PyArray_DATA(out))[i] = <float>counts[i]
+    else:
+        with nogil:
+            _count_many(counts, bins, <double*>a.data, n, low, high)
+        for i in range(bins):
+            (<double*>PyArray_DATA(out))[i] = <double>counts[i]
+    free(counts)
+    return out
+
+
 cdef object _histc(Operator op, keyset_t keys, PyObject** args):
     """histc(self, bins, min, max)."""
     cdef Fields* a = _array(args[0])
     cdef int kind = a.descr.type_num
-    cdef int64_t bins = _served(args)
+    cdef int64_t bins = _served(args, PY_SSIZE_T_MAX)
     cdef double low, high
     cdef npy_intp n
     cdef ndarray out
@@ -82,7 +139,10 @@ cdef object _histc(Operator op, keyset_t keys, PyObject** args):
         return run_general(op, keys, args)
     if low == high:
         low, high = low - 1, high + 1
-    out, n = _zeros(kind, bins), _count(a, 0, a.nd)
+    n = _count(a, 0, a.nd)
+    if n > FEW:
+        return deliver(op, _counts(a, bins, low, high), args)
+    out = _zeros(kind, bins)
     if kind == NPY_FLOAT32:
         _count_even(<float*>PyArray_DATA(out), bins, <float*>a.data, n, <float>low, <float>high)
     else:
@@ -112,7 +172,7 @@ cdef object _histogram(Operator op, keyset_t keys, PyObject** args):
     """histogram.bin_ct(self, bins, range, weight, density): neither of the last three."""
     cdef Fields* a = _array(args[0])
     cdef int kind = a.descr.type_num
-    cdef int64_t bins = _served(args)
+    cdef int64_t bins = _served(args, FEW)
     cdef double low, high
     cdef npy_intp count, n
     cdef ndarray out, edges
