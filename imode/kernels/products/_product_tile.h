@@ -12,6 +12,7 @@ typedef T NAME(vec);
 #define VEC NAME(vec)
 #define PANEL (2 * LANES)
 #define DEEP 512 /* rows of b that a tail of columns is copied of, at once */
+#define FAR 64   /* rows of b that take as long as a part of out from memory */
 
 /* Of the last vector of a row, `part` elements are there, if it is `cut`. */
 #ifdef LOAD_PART
@@ -67,6 +68,13 @@ INLINE void NAME(tile)(const int rows, const int vecs, const int cut, long part,
 NOINLINE void NAME(whole_tile)(int vecs, int cut, long part, long depth, const T *a, long ai,
                                long ak, const T *b, long ldb, T *out, long ldo, int add)
 {
+#if LANES > 1
+    /* The next tile's part of out comes from memory meanwhile. */
+    for (int i = ROWS; i < (depth < FAR ? 0 : 2 * ROWS); i++) {
+        __builtin_prefetch(out + i * ldo, 1);
+        __builtin_prefetch(out + i * ldo + LANES, 1);
+    }
+#endif
 #ifdef LOAD_PART
     if (vecs == 2 && cut)
         NAME(tile)(ROWS, 2, 1, part, depth, a, ai, ak, b, ldb, out, ldo, add);
