@@ -9,7 +9,8 @@ from imode._core.channels cimport (
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport BFLOAT16, typenum_of
 from imode._core.keyset cimport keyset_t
-from imode._core.parallel cimport Thread, give_up_gil, skipping, take_gil
+from imode._core.parallel cimport (
+    Thread, give_up_gil, parallel_for, skipping, take_gil)
 from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport PyFloat_AsDouble, PyLong_AsLong, array_of, array_or_none
 from imode.kernels.networks.norm_check cimport check_batch_norm, check_group_norm, check_layer_norm
@@ -26,6 +27,7 @@ cnp.import_array()
 
 cdef enum:
     FEW = 64                  # up to so many channels, the factors lie on the stack
+    IN_CACHE = 16384          # elements of samples that are read twice, and fewest for a thread
 
 
 # ---- shared ------------------------------------------------------------------------------------
@@ -425,54 +427,85 @@ cdef void _spread(long n, long channels, long groups, const real* mean, const re
                                        - mean[at] * scale[i * channels + c])
 
 
+ctypedef struct Groups:
+    bint wide, failed
+    long item, channels, groups
+    long inner                # elements of a channel
+    double eps
+    const char* x
+    const void* w
+    const void* b
+    char* mean
+    char* rstd
+    char* scale
+    char* shift
+    char* out
+
+
+cdef void _some_samples(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Samples begin to end, some at a time, while they are in the cache."""
+    cdef Groups* g = <Groups*>ctx
+    cdef long each = g.channels * g.inner, n, channel, group
+    cdef const char* x
+    cdef plane_t p, q
+    while begin < end:
+        n = min(<long>(end - begin), IN_CACHE // (each + 1) + 1)
+        x = g.x + begin * each * g.item
+        channel, group = begin * g.channels * g.item, begin * g.groups * g.item
+        p, q = planes(1, n * g.groups, each // g.groups), planes(1, n * g.channels, g.inner)
+        if mean_and_rstd(&p, g.wide, g.eps, x, g.mean + group, g.rstd + group):
+            g.failed = True
+        if g.wide:
+            _spread[double](n, g.channels, g.groups, <double*>(g.mean + group),
+                            <double*>(g.rstd + group), <double*>g.w, <double*>g.b,
+                            <double*>(g.scale + channel), <double*>(g.shift + channel))
+        else:
+            _spread[float](n, g.channels, g.groups, <float*>(g.mean + group),
+                           <float*>(g.rstd + group), <float*>g.w, <float*>g.b,
+                           <float*>(g.scale + channel), <float*>(g.shift + channel))
+        affine(&q, g.wide, x, g.scale + channel, g.shift + channel,
+               g.out + begin * each * g.item)
+        begin += n
+
+
 cdef tuple group_norm(x, weight, bias, long groups, double eps):
     """Return (result, mean, 1 / standard deviation), the last two per sample and group."""
-    cdef plane_t p, q
-    cdef int kind, wide
+    cdef Groups g
+    cdef int kind
     cdef cnp.ndarray a, out, mean, rstd, both
     cdef cnp.npy_intp[2] dims
-    cdef long n, channels
-    cdef char* scale
-    cdef char* shift
+    cdef long n
     cdef Thread* thread
     check_group_norm(x, weight, bias, groups)
     kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     if kind == cnp.NPY_FLOAT16:
         return _as_half_or_mixed(
             group_norm(_single(x), _single(weight), _single(bias), groups, eps), weight, bias)
-    wide = kind == cnp.NPY_DOUBLE
     a = contiguous(x)
     out = _like(a)
     n = cnp.PyArray_DIM(a, 0)
-    channels = cnp.PyArray_DIM(a, 1)
+    g.wide, g.item, g.failed = kind == cnp.NPY_DOUBLE, cnp.PyArray_ITEMSIZE(a), False
+    g.channels, g.groups, g.eps = cnp.PyArray_DIM(a, 1), groups, eps
+    g.inner = cnp.PyArray_SIZE(a) // (n * g.channels) if n * g.channels else 0
     dims[0] = n
     dims[1] = groups
     mean = empty(kind, 2, dims)
     rstd = empty(kind, 2, dims)
-    both = _vector(2 * n * channels, kind)
-    p = planes(1, n * groups, cnp.PyArray_SIZE(a) // (n * groups) if n else 0)
-    q = planes(1, n * channels, cnp.PyArray_SIZE(a) // (n * channels) if n * channels else 0)
+    both = _vector(2 * n * g.channels, kind)
     weight = _packed(weight)
     bias = _packed(bias)
-    cdef void* w = _data(weight)
-    cdef void* b = _data(bias)
-    scale = <char*>cnp.PyArray_DATA(both)
-    shift = scale + n * channels * cnp.PyArray_ITEMSIZE(both)
+    g.x, g.out = <char*>cnp.PyArray_DATA(a), <char*>cnp.PyArray_DATA(out)
+    g.w, g.b = _data(weight), _data(bias)
+    g.mean, g.rstd = <char*>cnp.PyArray_DATA(mean), <char*>cnp.PyArray_DATA(rstd)
+    g.scale = <char*>cnp.PyArray_DATA(both)
+    g.shift = g.scale + n * g.channels * g.item
     if skipping():
         return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
     thread = give_up_gil(cnp.PyArray_SIZE(a))
-    mean_and_rstd(&p, wide, eps, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
-                  cnp.PyArray_DATA(rstd))
-    if wide:
-        _spread[double](n, channels, groups, <double*>cnp.PyArray_DATA(mean),
-                        <double*>cnp.PyArray_DATA(rstd), <double*>w, <double*>b, <double*>scale,
-                        <double*>shift)
-    else:
-        _spread[float](n, channels, groups, <float*>cnp.PyArray_DATA(mean),
-                       <float*>cnp.PyArray_DATA(rstd), <float*>w, <float*>b, <float*>scale,
-                       <float*>shift)
-    affine(&q, wide, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
+    parallel_for(n, IN_CACHE // (g.channels * g.inner + 1) + 1, _some_samples, &g)
     take_gil(thread)
+    if g.failed:
+        raise MemoryError("group_norm: no memory for the scratch buffer")
     return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
 
 
