@@ -35,7 +35,7 @@ DOUBLES(1, log, v_log(x))
 LOG_BY_LEVEL(log2)
 DOUBLES(1, log2, v_log2(x))
 LOG_BY_LEVEL(log10)
-DOUBLES(1, log10, log10(x)) /* whole for powers of ten, which v_log10 need not be */
+DOUBLES(1, log10, log10_of_d(x)) /* whole for powers of ten, which libmvec's need not be */
 FLOATS(1, exp2, exp2_of_f(x), v_exp2(x))
 FLOATS(1, log1p, v_log1pf(x), v_log1p(x))
 FLOATS(1, tanh, v_tanhf(x), v_tanh(x))
@@ -744,6 +744,13 @@ static void *angle_data[] = {&angle_info[0], &angle_info[0], &angle_info[1], &an
 static const char angle_types[] = {NPY_HALF, NPY_HALF, NPY_FLOAT, NPY_FLOAT, NPY_DOUBLE,
                                    NPY_DOUBLE, NPY_CFLOAT, NPY_FLOAT, NPY_CDOUBLE, NPY_DOUBLE};
 
+/* bool: NumPy's loops are for any processor */
+LIGHT1(flip_b, uint8_t, uint8_t, x == 0)
+static loop_info flip_info[] = {INFO(1, flip_b, uint8_t, uint8_t)};
+static imode_loop flip_loops[] = {run_same};
+static void *flip_data[] = {&flip_info[0]};
+static const char flip_types[] = {NPY_BOOL, NPY_BOOL};
+
 /* ---- between float16 and float32 ---- */
 
 static void widen(char *const *p, npy_intp n) { from_half((float *)p[1], p[0], 2, n); }
@@ -775,7 +782,7 @@ const imode_ufunc imode_pointwise[] = {
     ROW(1, square), ROW(1, negative), ROW(3, where), ROW(4, addcmul), ROW(4, addcdiv),
     ROW(3, add_scaled), ROW(3, sub_scaled), ROW(2, add_complex), ROW(2, sub_complex),
     ROW(2, rsub_complex), ROW(2, pow_complex), ROW(3, logit_backward), ROW(2, log_sigmoid_backward),
-    ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves), ROW(1, sgn_complex),
+    ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves), ROW(1, flip), ROW(1, sgn_complex),
     ROW(2, xlog1py), ROW(2, ldexp), ROW(2, logaddexp2), ROW(2, heaviside), ROW(2, nextafter),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
 };
