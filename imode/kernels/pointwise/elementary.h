@@ -183,7 +183,7 @@ static const double log_terms[] = {
     1.479819860511658591e-1};
 V_INLINE double log10_of_d(double x) {
     const int small = x < 0x1p-1022;
-    const double y = pick(small, x * 0x1p54, x);
+    const double y = x * pick(small, 0x1p54, 1);
     const uint64_t ROOT = 0x3FE6A09E667F3BCDu, MANTISSA = 0xFFFFFFFFFFFFFu; /* sqrt(1 / 2) */
     uint64_t bits;
     double e, m, high;

@@ -119,7 +119,8 @@ V_INLINE float erfc_rest(float v) {
     return q * halves_f(erfc_terms + 1, 9, q);
 }
 V_INLINE float erfc_product(float y, float v, float rest, float p) {
-    const double n = (double)erfc_terms[0] + (double)rest, off = 1.0 - ((double)y + 2.0) * (double)v;
+    const double n = (double)erfc_terms[0] + (double)rest;
+    const double off = 1.0 - ((double)y + 2.0) * (double)v;
     return (float)((1.0 + (double)p) * n * ((double)v + off * (double)(v + 2.5f * v * v)));
 }
 V_INLINE void erfc_stages(const float *a, float *out, npy_intp n) {

@@ -203,14 +203,14 @@ V_INLINE float v_mantissa(float x, int subnormals, float *e) {
 
 /* (log1p(f) - f + f^2 / 2) / f^3 on [-1/3, 1/3] */
 V_INLINE float v_log_tail(float f) {
-    float s = f * f, r = -0.130310059f, t = 0.140869141f;
-    r = r * s + -0.121483512f;
-    t = t * s + 0.139814854f;
-    r = r * s + -0.166846126f;
-    t = t * s + 0.200120345f;
-    r = r * s + -0.249996200f;
+    float s = f * f, r = -0.128893256f, t = 0.139873952f;
+    r = r * s + -0.121848531f;
+    t = t * s + 0.140052274f;
+    r = r * s + -0.166804403f;
+    t = t * s + 0.200104490f;
+    r = r * s + -0.249997988f;
     r = t * f + r;
-    return r * f + 0.333331972f;
+    return r * f + 0.333332151f;
 }
 
 /* log(x), with `tail_over_x` added to the mantissa's small end */
