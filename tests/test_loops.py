@@ -109,6 +109,9 @@ def test_whole_logarithms_and_powers(dtype):
         np.testing.assert_array_equal(loops.log2(powers), k)
     tens = np.arange(30)
     np.testing.assert_array_equal(loops.log10((10.0**tens).astype(dtype)), tens)
+    if dtype == "float64":
+        tens = np.arange(-300, 309)
+        np.testing.assert_array_equal(loops.log10(np.array([float(f"1e{k}") for k in tens])), tens)
 
 
 @pytest.mark.parametrize("large", [1.1e6, -3e38, np.inf])

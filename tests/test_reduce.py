@@ -382,3 +382,20 @@ def test_extrema_of_rows_with_nan(n, dtype):
     assert x.amax(1).isnan().tolist() == [False, *[True] * (n - 1)]
     assert x.amin(1).isnan().tolist() == [False, *[True] * (n - 1)]
     assert x[0].amax() == 1 == x[0].amin()
+
+
+@pytest.mark.parametrize("shape", [(1, 7), (3, 5), (4, 8), (7, 1001), (0, 4), (4, 0), (2, 3, 5)])
+def test_running_sums_of_whole_numbers(shape):
+    whole = np.random.default_rng(0).integers(-(2**63), 2**63 - 1, shape)
+    for dim in range(len(shape)):
+        got = imode.tensor(whole).cumsum(dim)
+        np.testing.assert_array_equal(got.numpy(), whole.cumsum(dim))
+
+
+@pytest.mark.parametrize("n", [32, 33, 96, 100, 500])
+def test_one_nan_in_a_row(n):
+    for place in {0, 15, 16, 31, n // 2, n - 1}:
+        x = np.random.default_rng(0).standard_normal((3, n)).astype("float32")
+        x[1, place] = np.nan
+        np.testing.assert_array_equal(imode.tensor(x).amax(1).numpy(), x.max(1))
+        np.testing.assert_array_equal(imode.tensor(x).amin(1).numpy(), x.min(1))

@@ -26,14 +26,16 @@ MAP1(log_anywhere, float, float, v_logf(x))
 QUICK1(log_near, v_logf_near(x))
 V_CLONES BLOCKS(log_f, LOG_FAR(x), log_near, log_anywhere)
 DOUBLES(1, log, v_log(x))
-MAP1(log2_high, float, float, log2_of_f(x))
-LOG_LOW(log2)
-BY_LEVEL(log2)
+#define LOG_BY_LEVEL(NAME)                                                                         \
+    MAP1(NAME##_anywhere, float, float, v_log_ends(x, NAME##_split(x, 1)))                         \
+    QUICK1(NAME##_near, NAME##_split(x, 0))                                                        \
+    V_CLONES BLOCKS(NAME##_high, LOG_FAR(x), NAME##_near, NAME##_anywhere)                         \
+    LOG_LOW(NAME)                                                                                  \
+    BY_LEVEL(NAME)
+LOG_BY_LEVEL(log2)
 DOUBLES(1, log2, v_log2(x))
-MAP1(log10_high, float, float, log10_of_f(x))
-LOG_LOW(log10)
-BY_LEVEL(log10)
-DOUBLES(1, log10, log10(x)) /* whole for powers of ten, which v_log10 need not be */
+LOG_BY_LEVEL(log10)
+DOUBLES(1, log10, log10_of_d(x)) /* whole for powers of ten, which libmvec's need not be */
 FLOATS(1, exp2, exp2_of_f(x), v_exp2(x))
 FLOATS(1, log1p, v_log1pf(x), v_log1p(x))
 FLOATS(1, tanh, v_tanhf(x), v_tanh(x))
@@ -131,8 +133,9 @@ FLOATS_SAME(2, leaky_relu, x > 0 ? x : x * y)
 LIGHT_FLOATS(1, hardsigmoid, RELU6(x + 3.0f) / 6.0f, RELU6(x + 3.0) / 6.0)
 LIGHT_FLOATS(1, hardswish, x * RELU6(x + 3.0f) / 6.0f, x * RELU6(x + 3.0) / 6.0)
 FLOATS_SAME(2, hardshrink, x >= -y && x <= y ? 0 : x)
-/* x less what of it is between -y and y: +0 there, and NaN for NaN */
-LIGHT_FLOATS(2, softshrink, x - (x < -y ? -y : x > y ? y : x), x - (x < -y ? -y : x > y ? y : x))
+/* x less what of it is between -y and y, whose sign is not negative: +0 there, and NaN for NaN */
+#define CUT(x, y) ((x) > (y) ? (y) : (x))
+FLOATS_SAME(2, softshrink, x - (CUT(x, y) < -y ? -y : CUT(x, y)))
 
 /* gradients of the above: operands are in PyTorch's order, which decides the result's layout: the
    incoming gradient comes first, except in two */
@@ -251,10 +254,13 @@ FLOATS(1, atanh, atanh_of_f(x), v_atanh(x))
 BY_LIBM(sin, SIN_LIMIT)
 BY_LIBM(cos, SIN_LIMIT)
 BY_LIBM(tan, TAN_LIMIT)
-QUICK1(sin_short, sin_of_short(x))
-QUICK1(cos_short, cos_of_short(x))
-BLOCKS(sin_low, ABOVE(SHORT_LIMIT, x), sin_short, sin_high)
-BLOCKS(cos_low, ABOVE(SHORT_LIMIT, x), cos_short, cos_high)
+#define SINE_LOW(NAME)                                                                             \
+    QUICK1(NAME##_short, NAME##_of_short(x))                                                       \
+    QUICK1(NAME##_wide_quick, NAME##_wide_near(x))                                                 \
+    BLOCKS(NAME##_wide, ABOVE(SIN_LIMIT, x), NAME##_wide_quick, NAME##_libm)                       \
+    BLOCKS(NAME##_low, ABOVE(SHORT_LIMIT, x), NAME##_short, NAME##_wide)
+SINE_LOW(sin)
+SINE_LOW(cos)
 BLOCKS(tan_low, ABOVE(TAN_LIMIT, x), tan_stages, tan_libm)
 BY_LEVEL(sin)
 BY_LEVEL(cos)
@@ -273,8 +279,11 @@ FLOAT_TABLE(1, tan)
 #define PI 3.14159265358979323846
 LIGHT_FLOATS(1, deg2rad, x *(float)(PI / 180), x *(PI / 180))
 LIGHT_FLOATS(1, rad2deg, x *(float)(180 / PI), x *(180 / PI))
-MAP1(erfc_high, float, float, erfc_of_f(x))
-BLOCKS(erfc_low, ABOVE(ERFC_NEAR, x), erfc_stages, erfc_high)
+MAP1(erfc_anywhere, float, float, erfc_of_f(x))
+QUICK1(erfc_quick, erfc_near(x))
+V_CLONES BLOCKS(erfc_high, ABOVE(ERFC_NEAR, x), erfc_quick, erfc_anywhere)
+MAP1_AS(, V_IVDEP, erfc_wide, float, float, erfc_wide_of(x))
+BLOCKS(erfc_low, ABOVE(ERFC_NEAR, x), erfc_stages, erfc_wide)
 BY_LEVEL(erfc)
 DOUBLES(1, erfc, v_erfc(x))
 FLOATS(1, sinc, x == 0 ? 1 : sinf(x * (float)PI) / (x * (float)PI),
@@ -735,6 +744,13 @@ static void *angle_data[] = {&angle_info[0], &angle_info[0], &angle_info[1], &an
 static const char angle_types[] = {NPY_HALF, NPY_HALF, NPY_FLOAT, NPY_FLOAT, NPY_DOUBLE,
                                    NPY_DOUBLE, NPY_CFLOAT, NPY_FLOAT, NPY_CDOUBLE, NPY_DOUBLE};
 
+/* bool: NumPy's loops are for any processor */
+LIGHT1(flip_b, uint8_t, uint8_t, x == 0)
+static loop_info flip_info[] = {INFO(1, flip_b, uint8_t, uint8_t)};
+static imode_loop flip_loops[] = {run_same};
+static void *flip_data[] = {&flip_info[0]};
+static const char flip_types[] = {NPY_BOOL, NPY_BOOL};
+
 /* ---- between float16 and float32 ---- */
 
 static void widen(char *const *p, npy_intp n) { from_half((float *)p[1], p[0], 2, n); }
@@ -766,7 +782,7 @@ const imode_ufunc imode_pointwise[] = {
     ROW(1, square), ROW(1, negative), ROW(3, where), ROW(4, addcmul), ROW(4, addcdiv),
     ROW(3, add_scaled), ROW(3, sub_scaled), ROW(2, add_complex), ROW(2, sub_complex),
     ROW(2, rsub_complex), ROW(2, pow_complex), ROW(3, logit_backward), ROW(2, log_sigmoid_backward),
-    ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves), ROW(1, sgn_complex),
+    ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves), ROW(1, flip), ROW(1, sgn_complex),
     ROW(2, xlog1py), ROW(2, ldexp), ROW(2, logaddexp2), ROW(2, heaviside), ROW(2, nextafter),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -143,9 +143,9 @@ FLOATS_SAME(1, spherical_bessel_j0, spherical_j0((double)x))
 FLOATS(1, erfcx, erfcx_of_f(x), erfcx_of_d(x))
 FLOATS(1, log_ndtr, log_ndtr_of_f(x), log_ndtr_of_d(x))
 FLOATS(1, ndtri, NDTRI(f, float), NDTRI(d, double))
-/* Most of what is at hand is near 0. What is not is collected, for the branch with a logarithm. */
-MAP1(erfinv_anywhere, float, float, ERFINV(f, float, fabsf))
-V_CLONES static void erfinv_f(char *const *p, npy_intp n) {
+/* Without fused multiply-add: most of what is at hand is near 0. What is not is collected, for the branch with a logarithm. */
+MAP1_AS(, V_IVDEP, erfinv_anywhere, float, float, ERFINV(f, float, fabsf))
+static void erfinv_low(char *const *p, npy_intp n) {
     for (npy_intp start = 0; start < n; start += BLOCK) {
         const float *a = (const float *)p[0] + start;
         float *out = (float *)p[1] + start, far[BLOCK];
@@ -167,6 +167,8 @@ V_CLONES static void erfinv_f(char *const *p, npy_intp n) {
             out[place[i]] = far[i];
     }
 }
+MAP1(erfinv_high, float, float, erfinv_of_f(x))
+BY_LEVEL(erfinv)
 DOUBLES(1, erfinv, ERFINV(d, double, fabs))
 FLOATS(1, entr, x > 0 ? -x * v_logf(x) : x == 0 ? 0 : x < 0 ? -INFINITY : x,
        pick(x > 0, -x *v_log(x), pick(x == 0, 0, pick(x < 0, -INFINITY, x))))

@@ -10,42 +10,43 @@
 
 /* ---- trigonometry ---- */
 
-/* In double. Below the limit multiples of half of pi's first 33 bits are exact. */
+/* x less whole quarters of a turn, in two parts, as long as float counts the quarters; `shifted`
+   ends in their bits. With a fused multiply-add the first difference is exact. */
+#define SIN_LIMIT 1e5f
 #define TAN_LIMIT 1e6f
-static const double tan_terms[] = {
-    3.3333349756371111e-1, 1.333266330861633e-1, 5.4059918472722207e-2, 2.128218200354632e-2,
-    1.0835816404266263e-2, 8.9543740748605771e-5, 4.3762658108803905e-3};
-V_INLINE double tan_reduced(float x, uint64_t *quarter) {
-    const double ROUND = 6755399441055744.0, y = (double)x; /* 1.5 * 2^52 */
-    double shifted = y * 0.63661977236758134308 + ROUND, q = shifted - ROUND;
-    memcpy(quarter, &shifted, 8);
-    return (y - q * 1.57079632673412561417) - q * 6.07710050650619224932e-11;
-}
-V_INLINE float tan_of_quarter(double t, uint64_t quarter) {
-    return (float)pick((int)(quarter & 1), -1.0 / t, t);
-}
-V_INLINE float tan_near(float x) {
-    uint64_t quarter;
-    const double r = tan_reduced(x, &quarter), z = r * r;
-    return tan_of_quarter(r + r * z * POLY(d, tan_terms, z), quarter);
+V_INLINE float quarter_rest(float x, float *shifted, float *less) {
+    *shifted = fmaf(x, 0.636619772f, V_ROUND);
+    const float q = *shifted - V_ROUND, whole = fmaf(-q, HALF_PI_HI, x), second = q * HALF_PI_LO;
+    const float third = fmaf(q, -1.71512450e-15f, fmaf(q, HALF_PI_LO, -second)), r = whole - second;
+    *less = ((whole - r) - second) - third;
+    return r;
 }
 
-/* The sine of |x| and `more` quarters of a turn, with the sign turned by `sign`. Below the limit the
-   quarters in x, which float counts, times half of pi in two parts are exact in double. */
-#define SIN_LIMIT 1e5f
+/* The tangent is t + more; its reciprocal is corrected by what it leaves of 1. */
+static const float tan_terms[] = {0.333333671f,   0.133320764f,     0.0541257784f, 0.020946499f,
+                                  0.0116933053f, -0.00098026148f, 0.00489502866f};
+V_INLINE float tan_near(float x) {
+    float shifted, less, r = quarter_rest(x, &shifted, &less);
+    const float z = r * r, c = (r * POLY(f, tan_terms, z) + 1.6f * less) * z + less;
+    const float t = r + c, more = (r - t) + c, over = -1.0f / t;
+    const float turned = over * fmaf(over, more, fmaf(over, t, 1.0f)) + over;
+    const float result = v_bits(shifted) & 1 ? turned : t;
+    return x == 0 ? x : result; /* keeps -0 */
+}
+
+/* The sine of r less `behind` and the quarters before, with the sign turned by `sign`; `along` is
+   -r * behind. */
 static const float sin_terms[] = {-1.66666654e-1f, 8.33216087e-3f, -1.95152959e-4f};
 static const float cos_terms[] = {4.16666456e-2f, -1.38873162e-3f, 2.44331571e-5f};
-V_INLINE float quarter_sine(float r, uint32_t quarter, uint32_t sign) {
+V_INLINE float quarter_sine(float r, float behind, float along, uint32_t quarter, uint32_t sign) {
     const float z = r * r;
-    const float s = r * z * POLY(f, sin_terms, z) + r;
-    const float c = 1.0f - (0.5f * z - z * z * POLY(f, cos_terms, z));
+    const float s = (r * z * POLY(f, sin_terms, z) - behind) + r;
+    const float c = 1.0f - (0.5f * z - (z * z * POLY(f, cos_terms, z) - along));
     return v_float(v_bits(quarter & 1 ? c : s) ^ (quarter & 2) << 30 ^ sign);
 }
 V_INLINE float sin_turned(float x, uint32_t more, uint32_t sign) {
-    const float a = fabsf(x), shifted = a * 0.636619772f + V_ROUND;
-    const double q = (double)(shifted - V_ROUND), least = q * 6.07710050650619224932e-11;
-    const float r = (float)(((double)a - q * 1.57079632673412561417) - least);
-    return quarter_sine(r, v_bits(shifted) + more, sign);
+    float shifted, less, r = quarter_rest(fabsf(x), &shifted, &less);
+    return quarter_sine(r, -less, r * less, v_bits(shifted) + more, sign);
 }
 V_INLINE float sin_near(float x) { return sin_turned(x, 0, v_bits(x) & 0x80000000u); }
 V_INLINE float cos_near(float x) { return sin_turned(x, 1, 0); }
@@ -159,37 +160,92 @@ V_INLINE float exp2_of_f(float x) {
     return v_scaled(POLY(f, exp2_terms, r) * r + 1.0f, k);
 }
 
-/* The sum's large terms are double, so that logarithms of powers of the base are whole numbers. */
-V_INLINE float log_to_base(float x, double of_2, double of_e) {
-    float e;
-    const float f = v_mantissa(x, 1, &e), tail = v_log_tail(f) * (f * f) * f;
-    const double y = (double)f;
-    const double r = (double)e * of_2 + (y - 0.5 * y * y + (double)tail) * of_e;
-    return v_log_ends(x, (float)r);
-}
-V_INLINE float log2_of_f(float x) { return log_to_base(x, 1.0, 1.44269504088896340736); }
-V_INLINE float log10_of_f(float x) {
-    return log_to_base(x, 0.30102999566398119521, 0.43429448190325182765);
+/* e * OF_2 + log(1 + f) * OF_E: the products of e and of f's first 12 bits are exact, and what is
+   lost in their sum is added to the rest, which is small. So logarithms of powers of the base are
+   whole numbers. */
+#define LOG_TO_BASE(NAME, OF_2, OF_2_LESS, OF_E, OF_E_LESS)                                        \
+    V_INLINE float NAME##_of_parts(float e, float f, float tail) {                                 \
+        const float high = high_f(f), of_e = e * OF_2, of_f = high * OF_E, sum = of_e + of_f;      \
+        const float lost = of_f - (sum - of_e), low = f * f * tail + (f - high);                   \
+        return (low * (OF_E + OF_E_LESS) + (high * OF_E_LESS + (e * OF_2_LESS + lost))) + sum;     \
+    }                                                                                              \
+    V_INLINE float NAME##_split(float x, int subnormals) {                                         \
+        float e, f = v_mantissa(x, subnormals, &e);                                                \
+        return NAME##_of_parts(e, f, v_log_tail(f) * f - 0.5f);                                    \
+    }
+LOG_TO_BASE(log2, 1.0f, 0.0f, 1.44287109375f, -1.7605285393e-4f)
+LOG_TO_BASE(log10, 3.0102920532e-1f, 7.9034151668e-7f, 4.3432617188e-1f, -3.1689971365e-5f)
+
+/* The same to base 10 in double, by s = f / (2 + f), as in fdlibm. */
+static const double log_terms[] = {
+    6.666666666666735130e-1, 3.999999999940941908e-1, 2.857142874366239149e-1,
+    2.222219843214978396e-1, 1.818357216161805012e-1, 1.531383769920937332e-1,
+    1.479819860511658591e-1};
+V_INLINE double log10_of_d(double x) {
+    const int small = x < 0x1p-1022;
+    const double y = x * pick(small, 0x1p54, 1);
+    const uint64_t ROOT = 0x3FE6A09E667F3BCDu, MANTISSA = 0xFFFFFFFFFFFFFu; /* sqrt(1 / 2) */
+    uint64_t bits;
+    double e, m, high;
+    memcpy(&bits, &y, 8);
+    const uint64_t from_root = bits - ROOT, mantissa = (from_root & MANTISSA) + ROOT;
+    const uint64_t whole = ((from_root + ((uint64_t)1024 << 52)) >> 52) | 0x4330000000000000u;
+    memcpy(&e, &whole, 8);
+    e = (e - (0x1p52 + 1024)) - pick(small, 54, 0);
+    memcpy(&m, &mantissa, 8);
+    const double f = m - 1.0, s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
+    const double first = f - half;
+    memcpy(&bits, &first, 8);
+    bits &= 0xFFFFFFFF00000000u;
+    memcpy(&high, &bits, 8);
+    const double low = ((f - high) - half) + s * (half + z * POLY(d, log_terms, z));
+    const double of_e = e * 3.01029995663611771306e-1, of_f = high * 4.34294481878168880939e-1;
+    const double sum = of_e + of_f, lost = of_f - (sum - of_e);
+    double rest = e * 3.69423907715893078616e-13 + (low + high) * 2.50829467116452752298e-11;
+    rest = sum + (rest + (low * 4.34294481878168880939e-1 + lost));
+    rest = pick(x > 1.79769313486231570815e308, x, rest);
+    return pick(x > 0, rest, pick(x == 0, -INFINITY, NAN));
 }
 
-/* (y + 2) exp(y^2) erfc(y) in (y - 2) / (y + 2), for y in [0.5, 10.1] */
-static const float erfc_terms[] = {1.02158272f, -0.687160671f, 0.279471278f, -0.0364427455f,
-                                   -0.0214998834f, 0.00648471387f, 0.0030313218f, -0.000861151319f,
-                                   -0.000515975757f, 7.85218726e-05f};
-/* power * (erfc_terms[0] + rest) / (y + 2), rounded once; v is 1 / (y + 2), nearly */
-V_INLINE float erfc_product(float y, float v, float rest, double power) {
-    const double over = (double)v * (2.0 - ((double)y + 2.0) * (double)v);
-    const double factor = ((double)erfc_terms[0] + (double)rest) * over;
-    return (float)(power * factor);
+/* (y + 2) exp(y^2) erfc(y) in (y - 2) / (y + 2), for y in [0, 10.1]; 2 at y = 0 */
+static const float erfc_terms[] = {1.02158272f,      -0.687160671f,   0.279470831f,
+                                   -0.0364423059f,   -0.0214961879f,  0.00648065237f,
+                                   0.00303156069f,   -0.000850810029f, -0.00056009175f,
+                                   7.0480186e-05f,   6.84766128e-05f};
+static const float exp_terms[] = {4.99999851e-1f, 1.66664720e-1f, 4.16695364e-2f, 8.37312452e-3f,
+                                  1.37805939e-3f};
+/* exp(-y^2) = 2^k * (1 + result), the square in two parts as in exp_square */
+V_INLINE float exp_of_square(float y, int32_t *k) {
+    const float high = high_f(y), square = high * high;
+    const float shifted = V_ROUND - square * 1.44269504f, kf = shifted - V_ROUND;
+    const float most = (-square - kf * V_LN2_HI) - kf * V_LN2_LO;
+    const float r = most - (y - high) * (y + high);
+    *k = (int32_t)(v_bits(shifted) - v_bits(V_ROUND));
+    return HALVES(f, exp_terms, r) * (r * r) + r;
 }
-/* Above 10.1 the result is 0 or 2. The square is of two parts, as in exp_square. */
+/* (1 + p) exp(y^2) erfc(y): the latter is a + less, (n + n_less) / (y + 2), rounded once. */
+V_INLINE float erfc_scaled(float y, float p) {
+    const float d = y + 2.0f, over = 1.0f / d, q = fmaf(-4.0f, over, 1.0f);
+    const float off = fmaf((d - 2.0f) - y, over, fmaf(-d, over, 1.0f)); /* of `over`, relatively */
+    const float rest = halves_f(erfc_terms + 1, 9, q), n = fmaf(q, rest, erfc_terms[0]);
+    const float n_less = fmaf(q, rest, erfc_terms[0] - n), a = n * over;
+    const float less = fmaf(a, fmaf(2.5f * over, off, off), fmaf(n_less, over, fmaf(n, over, -a)));
+    return a + fmaf(a, p, fmaf(less, p, less));
+}
+#define ERFC_MOST 10.1f /* above, the result is 0 or 2 */
 V_INLINE float erfc_of_f(float x) {
-    const float a = fabsf(x), y = a > 10.1f ? 10.1f : a, high = high_f(y);
-    const float power = v_exp_shifted(-high * high, (y - high) * (y + high), 0);
-    const float v = 1.0f / (y + 2.0f), q = (y - 2.0f) * v;
-    const float rest = q * poly_f(erfc_terms + 1, 8, q), near = 1.0f - v_erf_near(x);
-    const float tail = erfc_product(y, v, rest, (double)power);
-    return a < 0.6f ? near : x < 0 ? 2.0f - tail : tail;
+    int32_t k;
+    const float y = fabsf(x) > ERFC_MOST ? ERFC_MOST : fabsf(x), p = exp_of_square(y, &k);
+    const float tail = v_scaled(erfc_scaled(y, p), k);
+    return x < 0 ? 2.0f - tail : tail;
+}
+/* for |x| up to ERFC_NEAR, where exp(-x^2) is in the range */
+#define ERFC_NEAR 9.0f
+V_INLINE float erfc_near(float x) {
+    int32_t k;
+    const float p = exp_of_square(fabsf(x), &k);
+    const float tail = erfc_scaled(fabsf(x), p) * v_float(((uint32_t)k << 23) + 0x3F800000u);
+    return x < 0 ? 2.0f - tail : tail;
 }
 
 #endif

@@ -8,41 +8,11 @@
 #include "elementary.h"
 #include "elementwise.h"
 
-/* A polynomial, its even and odd powers side by side. */
-#define POLY_HALVES(NAME, T)                                                                       \
-    V_INLINE T NAME(const T *terms, int degree, T x) {                                             \
-        const T z = x * x;                                                                         \
-        T high = terms[degree], low = terms[degree - 1];                                           \
-        _Pragma("GCC unroll 8") for (int k = degree - 2; k > 0; k -= 2) {                          \
-            high = high * z + terms[k];                                                            \
-            low = low * z + terms[k - 1];                                                          \
-        }                                                                                          \
-        return degree % 2 ? high * x + low : (high * z + terms[0]) + low * x;                      \
-    }
-POLY_HALVES(halves_f, float)
-POLY_HALVES(halves_d, double)
-#define HALVES(TYPE, TERMS, x) halves_##TYPE(TERMS, sizeof TERMS / sizeof *TERMS - 1, x)
-
 #define STAGE(TO, VALUE) V_IVDEP for (npy_intp i = 0; i < n; i++) TO[i] = VALUE;
 
 /* ---- logarithms ---- */
 
-/* The mantissa's logarithm is a high part of 12 bits and a low one, and so are the factors:
-   products of high parts are exact. */
-V_INLINE float log_high(float f, float half) {
-    return v_float(v_bits(f - half) & 0xFFFFF000u);
-}
-V_INLINE float log2_of_parts(float e, float f, float tail) {
-    const float half = 0.5f * f * f, high = log_high(f, half), low = ((f - high) - half) + tail;
-    return ((low + high) * -1.7605285393e-4f + low * 1.44287109375f) + (high * 1.44287109375f + e);
-}
-V_INLINE float log10_of_parts(float e, float f, float tail) {
-    const float half = 0.5f * f * f, high = log_high(f, half), low = ((f - high) - half) + tail;
-    const float of_e = e * 3.0102920532e-1f, of_f = high * 4.3432617188e-1f, sum = of_e + of_f;
-    const float rest = (of_f - (sum - of_e)) + e * 7.9034151668e-7f; /* what the sum has lost */
-    return ((rest + (low + high) * -3.1689971365e-5f) + low * 4.3432617188e-1f) + sum;
-}
-/* A kernel: blocks in which a number has no logarithm of this way go through NAME_high. */
+/* A kernel: blocks in which a number has no logarithm of this way go through NAME_anywhere. */
 #define LOG_LOW(NAME)                                                                              \
     V_INLINE int NAME##_stages(const float *a, float *out, npy_intp n) {                           \
         float e[BLOCK], f[BLOCK], tail[BLOCK];                                                     \
@@ -53,7 +23,7 @@ V_INLINE float log10_of_parts(float e, float f, float tail) {
         }                                                                                          \
         if (far >> 31)                                                                             \
             return 0;                                                                              \
-        STAGE(tail, v_log_tail(f[i]) * f[i] * (f[i] * f[i]))                                       \
+        STAGE(tail, v_log_tail(f[i]) * f[i] - 0.5f)                                                \
         STAGE(out, NAME##_of_parts(e[i], f[i], tail[i]))                                           \
         return 1;                                                                                  \
     }                                                                                              \
@@ -63,7 +33,7 @@ V_INLINE float log10_of_parts(float e, float f, float tail) {
             float *out = (float *)p[1] + start;                                                    \
             const npy_intp m = n - start < BLOCK ? n - start : BLOCK;                              \
             if (!NAME##_stages(a, out, m))                                                         \
-                NAME##_high((char *[]){(char *)a, (char *)out}, m);                                \
+                NAME##_anywhere((char *[]){(char *)a, (char *)out}, m);                            \
         }                                                                                          \
     }
 
@@ -76,21 +46,42 @@ V_INLINE float sin_of_short_turned(float x, uint32_t more, uint32_t sign) {
     const float a = fabsf(x), shifted = a * 0.636619772f + V_ROUND, q = shifted - V_ROUND;
     const float r = ((a - q * 1.570770263671875f) - q * 2.606306225061416626e-5f) -
                     q * 6.0771005065061926e-11f;
-    return quarter_sine(r, v_bits(shifted) + more, sign);
+    return quarter_sine(r, 0.0f, 0.0f, v_bits(shifted) + more, sign);
 }
 V_INLINE float sin_of_short(float x) { return sin_of_short_turned(x, 0, v_bits(x) & 0x80000000u); }
 V_INLINE float cos_of_short(float x) { return sin_of_short_turned(x, 1, 0); }
 
+/* In double. Below the limits multiples of half of pi's first 33 bits are exact. */
+V_INLINE double wide_rest(double x, double q) {
+    return (x - q * 1.57079632673412561417) - q * 6.07710050650619224932e-11;
+}
+V_INLINE float sin_wide_turned(float x, uint32_t more, uint32_t sign) {
+    const float a = fabsf(x), shifted = a * 0.636619772f + V_ROUND;
+    const float r = (float)wide_rest((double)a, (double)(shifted - V_ROUND));
+    return quarter_sine(r, 0.0f, 0.0f, v_bits(shifted) + more, sign);
+}
+V_INLINE float sin_wide_near(float x) { return sin_wide_turned(x, 0, v_bits(x) & 0x80000000u); }
+V_INLINE float cos_wide_near(float x) { return sin_wide_turned(x, 1, 0); }
+
+static const double wide_tan_terms[] = {
+    3.3333349756371111e-1, 1.333266330861633e-1, 5.4059918472722207e-2, 2.128218200354632e-2,
+    1.0835816404266263e-2, 8.9543740748605771e-5, 4.3762658108803905e-3};
+V_INLINE double tan_reduced(float x, uint64_t *quarter) {
+    const double ROUND = 6755399441055744.0, y = (double)x; /* 1.5 * 2^52 */
+    const double shifted = y * 0.63661977236758134308 + ROUND;
+    memcpy(quarter, &shifted, 8);
+    return wide_rest(y, shifted - ROUND);
+}
 V_INLINE double tan_by_halves(double r) {
     const double z = r * r;
-    return r + r * z * HALVES(d, tan_terms, z);
+    return r + r * z * HALVES(d, wide_tan_terms, z);
 }
 V_INLINE void tan_stages(const float *a, float *out, npy_intp n) {
     double r[BLOCK];
     uint64_t quarter[BLOCK];
     STAGE(r, tan_reduced(a[i], quarter + i))
     STAGE(r, tan_by_halves(r[i]))
-    STAGE(out, tan_of_quarter(r[i], quarter[i]))
+    STAGE(out, (float)pick((int)(quarter[i] & 1), -1.0 / r[i], r[i]))
 }
 
 /* ---- erf and erfc ---- */
@@ -122,32 +113,31 @@ V_INLINE void erf_stages(const float *a, float *out, npy_intp n) {
     STAGE(out, erf_of_large(a[i], large[i]))
 }
 
-/* As erfc_of_f, for |x| up to a limit where exp(-x^2) is in the range. */
-#define ERFC_NEAR 9.0f
-static const float exp_terms[] = {4.99999851e-1f, 1.66664720e-1f, 4.16695364e-2f, 8.37312452e-3f,
-                                  1.37805939e-3f};
-/* exp(-y^2) = scale * (1 + result) */
-V_INLINE float exp_of_square(float y, float *scale) {
-    const float high = high_f(y), square = high * high, less = (y - high) * (y + high);
-    const float shifted = V_ROUND - square * 1.44269504f, kf = shifted - V_ROUND;
-    const float r = ((-square - kf * V_LN2_HI) - kf * V_LN2_LO) - less;
-    *scale = v_float((v_bits(shifted) << 23) + 0x3F800000u);
-    return HALVES(f, exp_terms, r) * (r * r) + r;
+/* As erfc_scaled, in double; v is 1 / (y + 2), nearly, and so is what the polynomial is of. */
+V_INLINE float erfc_rest(float v) {
+    const float q = 1.0f - 4.0f * v;
+    return q * halves_f(erfc_terms + 1, 9, q);
 }
-V_INLINE float erfc_rest(float y, float v) {
-    const float q = (y - 2.0f) * v;
-    return q * halves_f(erfc_terms + 1, 8, q);
-}
-V_INLINE float erfc_of_tail(float x, float tail) {
-    return fabsf(x) < 0.6f ? 1.0f - erf_near_of(x) : x < 0 ? 2.0f - tail : tail;
+V_INLINE float erfc_product(float y, float v, float rest, float p) {
+    const double n = (double)erfc_terms[0] + (double)rest;
+    const double off = 1.0 - ((double)y + 2.0) * (double)v;
+    return (float)((1.0 + (double)p) * n * ((double)v + off * (double)(v + 2.5f * v * v)));
 }
 V_INLINE void erfc_stages(const float *a, float *out, npy_intp n) {
-    float v[BLOCK], rest[BLOCK], power[BLOCK], scale[BLOCK];
+    float v[BLOCK], rest[BLOCK], tail[BLOCK];
+    int32_t k[BLOCK];
     STAGE(v, 1.0f / (fabsf(a[i]) + 2.0f))
-    STAGE(rest, erfc_rest(fabsf(a[i]), v[i]))
-    STAGE(power, exp_of_square(fabsf(a[i]), scale + i))
-    STAGE(power, scale[i] * erfc_product(fabsf(a[i]), v[i], rest[i], 1.0 + (double)power[i]))
-    STAGE(out, erfc_of_tail(a[i], power[i]))
+    STAGE(rest, erfc_rest(v[i]))
+    STAGE(tail, exp_of_square(fabsf(a[i]), k + i))
+    STAGE(tail, erfc_product(fabsf(a[i]), v[i], rest[i], tail[i]))
+    STAGE(tail, tail[i] * v_float((uint32_t)(k[i] + 127) << 23))
+    STAGE(out, a[i] < 0 ? 2.0f - tail[i] : tail[i])
+}
+V_INLINE float erfc_wide_of(float x) {
+    int32_t k;
+    const float y = fabsf(x) > ERFC_MOST ? ERFC_MOST : fabsf(x), v = 1.0f / (y + 2.0f);
+    const float p = exp_of_square(y, &k), tail = v_scaled(erfc_product(y, v, erfc_rest(v), p), k);
+    return x < 0 ? 2.0f - tail : tail;
 }
 
 #endif

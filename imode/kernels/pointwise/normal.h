@@ -122,4 +122,17 @@ V_INLINE float erfinv_near(float x) {
     return q * (POLY(f, near_f, s) / POLY(f, near_over_f, s)) * 0.70710678118654752440f;
 }
 
+/* With fused multiply-add: (erfinv(x) / x - sqrt(pi) / 2) / w in w - 6, where -w is the logarithm
+   of 1 - x^2, for w in [0, 16]. */
+static const float erfinv_terms[] = {
+    0.233366251f,     -0.00560612883f,  -0.000173452674f, 7.14969574e-05f, -9.55646738e-06f,
+    7.23674191e-07f,  -2.23583463e-09f, -8.84936568e-09f, 1.45312118e-09f, -9.55396179e-11f,
+    -5.87019365e-12f, 1.61112302e-12f,  -9.29639734e-14f, -2.47979039e-15f, 4.65677221e-16f,
+    -1.39213273e-17f};
+V_INLINE float erfinv_of_f(float x) {
+    const float a = fabsf(x), w = -v_log_split((1.0f - a) * (1.0f + a), 0.0f, 0);
+    const float r = (HALVES(f, erfinv_terms, w - 6.0f) * w + 0.886226925f) * x;
+    return a < 1 ? r : a == 1 ? copysignf(INFINITY, x) : NAN;
+}
+
 #endif

@@ -102,6 +102,21 @@ POLYNOMIAL(poly_f, float)
 POLYNOMIAL(poly_d, double)
 #define POLY(TYPE, TERMS, x) poly_##TYPE(TERMS, sizeof TERMS / sizeof *TERMS - 1, x)
 
+/* A polynomial, its even and odd powers side by side. */
+#define POLY_HALVES(NAME, T)                                                                       \
+    V_INLINE T NAME(const T *terms, int degree, T x) {                                             \
+        const T z = x * x;                                                                         \
+        T high = terms[degree], low = terms[degree - 1];                                           \
+        _Pragma("GCC unroll 8") for (int k = degree - 2; k > 0; k -= 2) {                          \
+            high = high * z + terms[k];                                                            \
+            low = low * z + terms[k - 1];                                                          \
+        }                                                                                          \
+        return degree % 2 ? high * x + low : (high * z + terms[0]) + low * x;                      \
+    }
+POLY_HALVES(halves_f, float)
+POLY_HALVES(halves_d, double)
+#define HALVES(TYPE, TERMS, x) halves_##TYPE(TERMS, sizeof TERMS / sizeof *TERMS - 1, x)
+
 /* ---- float ---- */
 
 #define V_ROUND 12582912.0f /* 1.5 * 2^23: adding it rounds to the nearest integer */
@@ -188,14 +203,14 @@ V_INLINE float v_mantissa(float x, int subnormals, float *e) {
 
 /* (log1p(f) - f + f^2 / 2) / f^3 on [-1/3, 1/3] */
 V_INLINE float v_log_tail(float f) {
-    float s = f * f, r = -0.130310059f, t = 0.140869141f;
-    r = r * s + -0.121483512f;
-    t = t * s + 0.139814854f;
-    r = r * s + -0.166846126f;
-    t = t * s + 0.200120345f;
-    r = r * s + -0.249996200f;
+    float s = f * f, r = -0.128893256f, t = 0.139873952f;
+    r = r * s + -0.121848531f;
+    t = t * s + 0.140052274f;
+    r = r * s + -0.166804403f;
+    t = t * s + 0.200104490f;
+    r = r * s + -0.249997988f;
     r = t * f + r;
-    return r * f + 0.333331972f;
+    return r * f + 0.333332151f;
 }
 
 /* log(x), with `tail_over_x` added to the mantissa's small end */
@@ -276,10 +291,9 @@ V_INLINE float v_erff(float x) {
     r = r * t + -6.34846687e-1f;
     r = r * t + -1.28717512e-1f;
     r = r * t + -t;
-    float large = copysignf(1.0f - v_expf(r), x);
-    /* Above 4, where erf is 1, the polynomial would overflow in the end. */
-    large = t > 4.0f ? copysignf(1.0f, x) : large;
-    return t > 0.927734375f ? large : v_erf_near(x);
+    /* Above 4, where erf is 1, the exponential leaves the range in the end. */
+    float large = t > 4.0f ? 1.0f : 1.0f - v_expf_near(r);
+    return t > 0.927734375f ? copysignf(large, x) : v_erf_near(x);
 }
 
 /* 1 + erf(x), to 4e-7: a quotient of polynomials fitted to erf(x) / x on [-3.92, 3.92]; outside,

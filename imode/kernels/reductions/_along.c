@@ -52,10 +52,44 @@
 /* Unsigned: overflow is defined, and wraps around as in PyTorch. */
 SCAN(imode_cumsum_f, float, double, 0, +)
 SCAN(imode_cumsum_d, double, double, 0, +)
-SCAN(imode_cumsum_l, uint64_t, uint64_t, 0, +)
+static imode_scan sums_across;
+SCAN(sums_across, uint64_t, uint64_t, 0, +)
 SCAN(imode_cumprod_f, float, double, 1, *)
 SCAN(imode_cumprod_d, double, double, 1, *)
 SCAN(imode_cumprod_l, uint64_t, uint64_t, 1, *)
+
+/* Whole numbers are added in any order: along rows, two elements of two rows at a time. Of an odd
+   number of rows the last is its own neighbour. */
+typedef uint64_t twin __attribute__((vector_size(16)));
+V_INLINE twin sums_of_two(const uint64_t* x, uint64_t* y, twin before) {
+    const twin none = {0, 0};
+    twin sums;
+    memcpy(&sums, x, sizeof sums);
+    sums += __builtin_shufflevector(sums, none, 2, 0);
+    sums += before;
+    memcpy(y, &sums, sizeof sums);
+    return __builtin_shufflevector(sums, sums, 1, 1);
+}
+void imode_cumsum_l(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner,
+                    ptrdiff_t width) {
+    if (inner != 1) {
+        sums_across(in, out, outer, n, inner, width);
+        return;
+    }
+    for (ptrdiff_t o = 0; o < outer; o += 2) {
+        const ptrdiff_t next = o + 1 < outer ? n : 0;
+        const uint64_t *a = (const uint64_t*)in + o * n, *b = a + next;
+        uint64_t *to_a = (uint64_t*)out + o * n, *to_b = to_a + next;
+        twin of_a = {0, 0}, of_b = {0, 0};
+        ptrdiff_t k = 0;
+        for (; k + 2 <= n; k += 2) {
+            of_a = sums_of_two(a + k, to_a + k, of_a);
+            of_b = sums_of_two(b + k, to_b + k, of_b);
+        }
+        if (k < n)
+            to_a[k] = of_a[0] + a[k], to_b[k] = of_b[0] + b[k];
+    }
+}
 
 /* ---- running sums of exponentials: log(sum) + top, where the sum is of exp(x - top), and top an
    element so far that no other exceeds by more than MARGIN. The recurrence

@@ -75,13 +75,16 @@ LAST_ODD(last_odd_d, double)
 #define EXTREMUM_OF(NAME, T, I, SIGN, LAST)                                                    \
     V_CLONES static T NAME##_run(const T* x, ptrdiff_t n) {                                    \
         T acc[WIDTH], best = x[0];                                                             \
-        I odds[WIDTH] = {0}, odd = 0;                                                          \
+        I odds[WIDTH / 2], odd = x[0] != x[0] ? -1 : 0;                                        \
         ptrdiff_t i = 0;                                                                       \
         for (int j = 0; j < WIDTH; j++) acc[j] = x[0];                                         \
+        for (int j = 0; j < WIDTH / 2; j++) odds[j] = odd;                                     \
         for (; i + WIDTH <= n; i += WIDTH) {                                                   \
-            for (int j = 0; j < WIDTH; j++) {                                                  \
-                acc[j] = x[i + j] SIGN acc[j] ? x[i + j] : acc[j];                             \
-                odds[j] |= x[i + j] != x[i + j] ? -1 : 0;                                      \
+            for (int j = 0; j < WIDTH / 2; j++) {                                              \
+                const T a = x[i + j], b = x[i + j + WIDTH / 2];                                \
+                acc[j] = a SIGN acc[j] ? a : acc[j];                                           \
+                acc[j + WIDTH / 2] = b SIGN acc[j + WIDTH / 2] ? b : acc[j + WIDTH / 2];       \
+                odds[j] |= isunordered(a, b) ? -1 : 0;                               \
             }                                                                                  \
         }                                                                                      \
         for (; i < n; i++) {                                                                   \
@@ -93,7 +96,7 @@ LAST_ODD(last_odd_d, double)
             for (int j = 0; j < w; j++)                                                        \
                 acc[j] = acc[j + w] SIGN acc[j] ? acc[j + w] : acc[j];                         \
         FOLD_HALVES                                                                            \
-        for (int w = WIDTH / 2; w; w /= 2)                                                     \
+        for (int w = WIDTH / 4; w; w /= 2)                                                     \
             for (int j = 0; j < w; j++) odds[j] |= odds[j + w];                                \
         best = acc[0] SIGN best ? acc[0] : best;                                               \
         return odd | odds[0] ? LAST(x, n) : best;                                              \

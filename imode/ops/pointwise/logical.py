@@ -31,7 +31,7 @@ _logical("logical_or", np.logical_or, "True, True, True")
 _logical("logical_xor", np.logical_xor, " True, False,  True")
 op(
     "logical_not(Tensor self) -> Tensor",
-    ufunc(np.logical_not),
+    ufunc(loops.joined((loops.flip, "?"), (np.logical_not, "bBhHiIlLefdFD"))),
     differentiable=False,
     inplace_only=True,
     variants=_ALL,
@@ -81,7 +81,9 @@ _bitwise("bitwise_left_shift", np.left_shift, "lshift_cpu", "bBhil", 48)
 _bitwise("bitwise_right_shift", np.right_shift, "rshift_cpu", "bBhil", 0)
 op(
     "bitwise_not(Tensor self) -> Tensor",
-    ufunc(loops.select(np.invert, "?bBhil"), fallback=refusing("bitwise_not_cpu")),
+    ufunc(
+        loops.joined((loops.flip, "?"), (np.invert, "bBhil")), fallback=refusing("bitwise_not_cpu")
+    ),
     out=OF_ITS_DTYPE,
     # Of what is refused the graph is looked at first.
     derivative={"self": no_derivative("bitwise_not")},
