@@ -1,7 +1,7 @@
 """LU and triangular systems of real matrices, by halves: nearly all of it are large products.
 
-Toledo, Locality of Reference in LU Decomposition with Partial Pivoting (1997). A product of matrices
-that lie column by column is that of their transposes, in the other order, for `gemm`.
+Toledo, Locality of Reference in LU Decomposition with Partial Pivoting (1997). A product of
+matrices that lie column by column is that of their transposes, in the other order, for `gemm`.
 """
 from imode.kernels.products.gemm cimport gemm
 from libc.stdint cimport int32_t
@@ -95,7 +95,8 @@ cdef bint _invert_lower(bint wide, npy_intp n, const char* a, npy_intp lda, char
         return True
     return (
         _invert_lower(wide, half, a, lda, b, ldb, share)
-        and gemm(wide, half, half, rest, b, ldb, 1, a + half * item, lda, 1, below, ldb, True, share)
+        and gemm(wide, half, half, rest, b, ldb, 1, a + half * item, lda, 1, below, ldb, True,
+                 share)
         and solve_triangle(wide, True, True, rest, half, corner, 1, lda, below, ldb, share)
         and _invert_lower(wide, rest, corner, lda, below + half * ldb * item, ldb, share))
 
