@@ -505,7 +505,7 @@ cdef tuple group_norm(x, weight, bias, long groups, double eps):
     parallel_for(n, IN_CACHE // (g.channels * g.inner + 1) + 1, _some_samples, &g)
     take_gil(thread)
     if g.failed:
-        raise MemoryError("group_norm: no memory for the scratch buffer")
+        raise MemoryError("group_norm: no memory for sums of the groups")
     return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
 
 
