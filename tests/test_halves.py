@@ -24,6 +24,7 @@ def test_large_systems_by_halves(n, dtype):
     solution = np.linalg.solve(matrix, right)
     factors, pivots = imode.linalg.lu_factor(a)
     assert np.allclose(imode.linalg.solve(a, b).numpy(), solution, **close)
+    assert np.allclose(imode.linalg.solve(a, b[..., :3]).numpy(), solution[..., :3], **close)
     assert np.allclose(imode.linalg.lu_solve(factors, pivots, b).numpy(), solution, **close)
     adjoint = imode.linalg.lu_solve(factors, pivots, b, adjoint=True).numpy()
     assert np.allclose(matrix.swapaxes(1, 2) @ adjoint, right, atol=n * close["atol"])
@@ -51,7 +52,14 @@ def test_large_triangles_by_halves(upper, unit, turned, dtype):
         upper=upper,
         unitriangular=unit,
     )
+    few = imode.linalg.solve_triangular(
+        a.mT if turned else a,
+        imode.from_numpy(right[:, :3].astype(dtype)),
+        upper=upper,
+        unitriangular=unit,
+    )
     wanted = np.linalg.solve(half + np.eye(n) * unit, right)
+    assert np.allclose(few.numpy(), wanted[:, :3], atol=1e-5 if dtype == "float32" else 1e-13)
     assert np.allclose(found.numpy(), wanted, atol=1e-5 if dtype == "float32" else 1e-13)
 
 

@@ -14,6 +14,14 @@ void imode_triangle(int wide, int lower, int unit, long n, long k, const void *a
         PICK(triangle, float)(lower, unit, n, k, a, ar, ac, b, ldb);
 }
 
+void imode_triangle_vector(int wide, int lower, int unit, long n, const void *a, long lda, void *x)
+{
+    if (wide)
+        PICK(vector, double)(lower, unit, n, a, lda, x);
+    else
+        PICK(vector, float)(lower, unit, n, a, lda, x);
+}
+
 int imode_lu_panel(int wide, long m, long n, void *a, long lda, int32_t *pivots)
 {
     if (wide)

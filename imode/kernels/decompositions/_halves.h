@@ -50,6 +50,20 @@ static void NAME(triangle)(int lower, int unit, long n, long k, const T *a, long
     }
 }
 
+/* The same of any number of rows, whose columns are `lda` apart, and one right-hand side: column after column. */
+static void NAME(vector)(int lower, int unit, long n, const T *a, long lda, T *x)
+{
+    for (long step = 0; step < n; step++) {
+        const long i = lower ? step : n - 1 - step, end = lower ? n : i;
+        const T *column = a + i * lda;
+        if (!unit)
+            x[i] /= column[i];
+        const T factor = x[i];
+        for (long r = lower ? i + 1 : 0; r < end; r++)
+            x[r] -= factor * column[r];
+    }
+}
+
 INLINE void NAME(exchange_in)(const int columns, long n, T *b, long ldb, const int32_t *pivots, int back)
 {
     for (long step = 0; step < n; step++) {

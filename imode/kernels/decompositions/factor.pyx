@@ -117,7 +117,7 @@ cdef void _solve_lu(Job* job) noexcept nogil:
     if plain and _few(job) and job.ldb == job.n:
         imode_solve_lu(job.kind, job.count, job.n, job.k, job.a, job.pivots, job.b)
         return
-    if job.kind <= 1 and job.k >= COLUMNS:
+    if job.kind <= 1 and (plain or job.k >= COLUMNS):
         for i in range(job.count if job.n else 0):
             _solve_by_halves(job, plain, job.a + i * job.a_step, job.b + i * job.b_step,
                              job.pivots + i * job.pivots_step)
@@ -367,7 +367,7 @@ cdef void _solve_triangular(Job* job) noexcept nogil:
     cdef npy_intp i
     cdef double[2] one
     put(<char*>one, job.kind, 1, 0)
-    if job.kind <= 1 and job.options[0] == c"L" and job.n >= COLUMNS:
+    if job.kind <= 1 and job.options[0] == c"L" and (plain or job.n >= COLUMNS):
         for i in range(job.count if job.m else 0):
             if not solve_triangle(
                     job.kind, (job.options[1] == c"L") == plain, job.options[3] == c"U", job.m,

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
 cdef enum:
-    COLUMNS = 8                   # fewest right-hand sides that are worth it
+    COLUMNS = 8                   # fewest right-hand sides that are worth it, where `ar` is not 1
 
 # With `share`, products go to several threads. False, or -1: there is no memory.
 

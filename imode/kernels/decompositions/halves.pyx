@@ -15,6 +15,8 @@ cdef extern from "factor.h" nogil:
 cdef extern from "halves.h" nogil:
     void imode_triangle(int wide, int lower, int unit, long n, long k, const void* a, long ar,
                         long ac, void* b, long ldb) noexcept
+    void imode_triangle_vector(int wide, int lower, int unit, long n, const void* a, long lda,
+                               void* x) noexcept
     int imode_lu_panel(int wide, long m, long n, void* a, long lda, int32_t* pivots) noexcept
     void imode_exchange(int wide, long n, long k, void* b, long ldb, const int32_t* pivots,
                         int back) noexcept
@@ -39,6 +41,11 @@ cdef bint solve_triangle(bint wide, bint lower, bint unit, npy_intp n, npy_intp 
     cdef npy_intp half = _half(n, IMODE_FEW), rest = n - half
     cdef const char* corner = a + half * (ar + ac) * item
     cdef char* below = b + half * item
+    cdef npy_intp i
+    if k < COLUMNS and ar == 1:
+        for i in range(k):
+            imode_triangle_vector(wide, lower, unit, n, a, ac, b + i * ldb * item)
+        return True
     if n <= IMODE_FEW:
         imode_triangle(wide, lower, unit, n, k, a, ar, ac, b, ldb)
         return True
