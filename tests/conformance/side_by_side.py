@@ -26,18 +26,18 @@ def plain(value):
     return str(value).replace("torch", "imode")
 
 
-def same(ours, theirs, where=""):
+def same(ours, theirs, where="", rtol=2e-5):
     if isinstance(theirs, np.ndarray):
         assert ours.dtype == theirs.dtype and ours.shape == theirs.shape, where
-        np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=1e-6, err_msg=where)
+        np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=1e-6, err_msg=where)
     elif isinstance(theirs, dict):
         assert list(ours) == list(theirs), where
         for key in theirs:
-            same(ours[key], theirs[key], f"{where}.{key}")
+            same(ours[key], theirs[key], f"{where}.{key}", rtol)
     elif isinstance(theirs, (list, tuple)):
         assert len(ours) == len(theirs), where
         for i, item in enumerate(theirs):
-            same(ours[i], item, f"{where}[{i}]")
+            same(ours[i], item, f"{where}[{i}]", rtol)
     else:
         assert type(ours) is type(theirs) and ours == theirs, where
 

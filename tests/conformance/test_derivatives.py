@@ -167,6 +167,8 @@ def short(value):
 # PyTorch's loops over vectors differ from those over single elements where a number is not finite,
 # and which of them an element meets depends on how wide the CPU's vectors are.
 BY_WIDTH = {"celu", "elu", "hardswish", "logit", "selu"}
+# Which complex products of infinities and NaN are NaN depends on the processor's maker in MKL.
+BY_MAKER = {"linear"}
 
 
 def only_odd(ours, theirs):
@@ -181,6 +183,7 @@ def only_odd(ours, theirs):
 def test_gradients(lib, torch, name):
     lines = []
     narrow = torch.backends.cpu.get_cpu_capability() != "AVX512" and name in BY_WIDTH
+    excused = narrow or name in BY_MAKER
     for sample in SAMPLES[name]:
         for way in WAYS if sample.raises is None else ():
             if (name, way) in CRASHES or (sample.fixed and WAYS[way][1] is not None):
@@ -192,7 +195,7 @@ def test_gradients(lib, torch, name):
             if there is None:
                 continue
             for path, a, b in different(run(lib, name, sample, way), there, way):
-                if narrow and only_odd(a, b):
+                if excused and only_odd(a, b):
                     continue
                 if not RULES.sample(name, way, path, a, b):
                     lines.append(f"  {way}: {sample!r}: {path}: {short(a)} here, {short(b)} there")

@@ -238,7 +238,8 @@ def test_expand(lib, torch, case):
             larger._validate_args,
         ]
 
-    same(run(program, lib), run(program, torch))
+    # Numbers nearly cancel in the gradients of those of low rank.
+    same(run(program, lib), run(program, torch), rtol=1e-4)
 
 
 PAIRS = [

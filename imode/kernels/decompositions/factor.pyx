@@ -367,7 +367,8 @@ cdef void _solve_triangular(Job* job) noexcept nogil:
     cdef npy_intp i
     cdef double[2] one
     put(<char*>one, job.kind, 1, 0)
-    if job.kind <= 1 and job.options[0] == c"L" and (plain or job.n >= COLUMNS):
+    if job.kind <= 1 and job.options[0] == c"L" and (
+            plain and job.m > IMODE_FEW or job.n >= COLUMNS):
         for i in range(job.count if job.m else 0):
             if not solve_triangle(
                     job.kind, (job.options[1] == c"L") == plain, job.options[3] == c"U", job.m,

@@ -164,7 +164,7 @@ RULES = [
         "`out=` may be one of the matrices",
         "values",
         witness="""
-            v0 = lib.arange(4.0).view(2, 2)
+            v0 = lib.arange(4096.0).view(64, 64) / 64
             lib.mm(v0, v0, out=v0)
         """,
     ),

@@ -1,7 +1,7 @@
 """Samples of inverses."""
 
 from tests.samples import S, T
-from tests.samples.decompositions.matrices import DTYPES, apart
+from tests.samples.decompositions.matrices import DTYPES, apart, folded
 
 SINGULAR = T(values=[[1.0, 1.0], [1.0, 1.0]])
 SECOND = T(values=[[[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 1.0]]])
@@ -23,8 +23,8 @@ SAMPLES = {
     "inverse": [*MATRICES, *FAILING],
     "linalg_inv_ex": [*MATRICES, S(SINGULAR, check_errors=True, raises=RuntimeError)],
     "linalg_tensorinv": [
-        S(T(6, 2, 3), ind=1),
-        S(T(2, 3, 3, 2), ind=2),
+        S(folded(6, 2, 3, dims=1), ind=1),
+        S(folded(2, 3, 3, 2), ind=2),
         S(T(2, 3), ind=1, raises=RuntimeError),
         S(T(2, 2), ind=0, raises=RuntimeError),
         S(SINGULAR, ind=1, raises=RuntimeError),

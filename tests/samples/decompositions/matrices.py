@@ -29,6 +29,14 @@ def apart(*shape, dtype="float32", seed=0, view=None):
     )
 
 
+def folded(*shape, dims=2, order=None):
+    """A matrix of that kind with its first `dims` dimensions, and the others, for rows and columns; in
+    another order of dimensions."""
+    rows = int(np.prod(shape[:dims]))
+    values = np.array(apart(rows, rows).values).reshape(shape)
+    return T(values=(values.transpose(order) if order else values).tolist(), fixed=True)
+
+
 def definite(*shape, dtype="float32", seed=0, view=None):
     """Hermitian positive-definite matrices whose eigenvalues are well apart."""
     q = np.linalg.qr(_random(seed, shape, dtype))[0]

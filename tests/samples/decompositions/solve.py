@@ -1,7 +1,7 @@
 """Samples of systems of linear equations."""
 
 from tests.samples import S, T
-from tests.samples.decompositions.matrices import DTYPES, apart, triangular
+from tests.samples.decompositions.matrices import DTYPES, apart, folded, triangular
 
 SINGULAR = T(values=[[1.0, 1.0], [1.0, 1.0]])
 SYSTEMS = [
@@ -67,9 +67,9 @@ SAMPLES = {
         S(T(3, 2), T(2, 3), raises=RuntimeError),
     ],
     "linalg_tensorsolve": [
-        S(T(6, 2, 3), T(6)),
-        S(T(2, 3, 6), T(2, 3)),
-        S(T(3, 6, 2), T(6), dims=(0, 2)),
+        S(folded(6, 2, 3, dims=1), T(6)),
+        S(folded(2, 3, 6), T(2, 3)),
+        S(folded(6, 3, 2, dims=1, order=(1, 0, 2)), T(6), dims=(0, 2)),
         S(T(2, 3), T(2), raises=RuntimeError),
     ],
 }  # fmt: skip
