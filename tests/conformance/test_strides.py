@@ -35,8 +35,8 @@ REFUSED = {
     # LAPACK's drivers refuse a gradient in PyTorch
     "linalg_lstsq",
 }  # fmt: skip
-# Gates of another number than the states ask for, of which PyTorch's library takes the first. Matrices
-# of equal rows, of which the last pivot is 0 or not by how MKL rounds on the processor.
+# Gates of another number than the states ask for, of which PyTorch's library takes the first.
+# Matrices of equal rows, of which the last pivot is 0 or not by how MKL rounds on the processor.
 TAKEN = {"lstm.input", "linalg_lu_factor"}
 # Gradients that are computed in rows, or column by column, whatever the operands' layout: of
 # networks and of decompositions, where PyTorch's follow the steps of its own formulas.

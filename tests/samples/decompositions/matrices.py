@@ -30,8 +30,8 @@ def apart(*shape, dtype="float32", seed=0, view=None):
 
 
 def folded(*shape, dims=2, order=None):
-    """A matrix of that kind with its first `dims` dimensions, and the others, for rows and columns; in
-    another order of dimensions."""
+    """A matrix of that kind with its first `dims` dimensions, and the others, for rows and columns;
+    in another order of dimensions."""
     rows = int(np.prod(shape[:dims]))
     values = np.array(apart(rows, rows).values).reshape(shape)
     return T(values=(values.transpose(order) if order else values).tolist(), fixed=True)
