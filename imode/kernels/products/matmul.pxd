@@ -6,7 +6,7 @@ from imode._core.keyset cimport keyset_t
 from numpy cimport ndarray, npy_intp
 
 cdef extern from "matmul.h" nogil:
-    bint imode_small_product(npy_intp batch, npy_intp n, npy_intp k, npy_intp m,
+    bint imode_small_product(bint alone, npy_intp n, npy_intp k, npy_intp m,
                              npy_intp bm) noexcept
     void imode_dots(bint wide, npy_intp n, npy_intp k, const void* a, npy_intp an, const void* v,
                     void* out) noexcept

@@ -16,7 +16,7 @@ from imode._core.dtype cimport (
     BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, typenum_of)
 from imode._core.keyset cimport keyset_t
 from imode._core.loops cimport find_loop, loop_t
-from imode._core.parallel cimport parallel_for, skipping
+from imode._core.parallel cimport num_threads, parallel_for, skipping
 from imode._core.moving cimport imode_move, run_move
 from imode._core.stored cimport run_otherwise
 from imode._core.tensor cimport Tensor, storage
@@ -304,7 +304,9 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
     cdef Product whole
     whole.code, whole.item = code, item
     whole.way = BY_BLAS
-    if floats and imode_small_product(batch, n, k, m, b.column_stride // item):
+    # Several threads share a large product, by the loops of `gemm`, which give the same bits.
+    cdef bint alone = batch > 1 or (num_threads() == 1 and n >= TALL and m >= BROAD)
+    if floats and imode_small_product(alone, n, k, m, b.column_stride // item):
         whole.way = SMALL
     elif floats and n >= TALL and m >= BROAD:
         whole.way = LARGE
@@ -332,7 +334,7 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
     if batch == 1 and n < ROWS and m >= 2 * COLUMNS and work >= FLAT and whole.way == BY_BLAS:
         whole.columns = (m // (m // COLUMNS) + 15) // 16 * 16
         parallel_for((m + whole.columns - 1) // whole.columns, 1, _blocks, &whole)
-    elif batch == 1 and n >= 2 * ROWS and work >= SHARED:
+    elif batch == 1 and n >= 2 * ROWS and work >= SHARED and whole.way == BY_BLAS:
         parallel_for((n + ROWS - 1) // ROWS, 1, _rows, &whole)
     elif batch * work < SHARED:
         _matrices(&whole, 0, batch)
