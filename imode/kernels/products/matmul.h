@@ -13,7 +13,7 @@ static inline int imode_small_product(int alone, ptrdiff_t n, ptrdiff_t k, ptrdi
                                       ptrdiff_t bm) {
 #if defined(__GNUC__)
     if (bm == 1 && n >= 4)
-        return k * m <= 32768 && n * k * m <= (alone ? 6000000 : 1000000);
+        return k * m <= 20000 && n * k * m <= (alone ? 4000000 : 1000000);
     return n * k * m <= (bm == 1 ? (n == 1 ? 512 : 40000) : n <= 4 ? 300000 : 8192);
 #else
     (void)alone;
