@@ -239,7 +239,7 @@ def test_expand(lib, torch, case):
         ]
 
     # Numbers nearly cancel in the gradients of those of low rank.
-    same(run(program, lib), run(program, torch), rtol=1e-4)
+    same(run(program, lib), run(program, torch), rtol=1e-4 if "LowRank" in case else 2e-5)
 
 
 PAIRS = [
