@@ -161,3 +161,33 @@ def test_operations_in_registers(n, dtype):
             assert imode.equal(function(gaps, other).nan_to_num(7), want.nan_to_num(7))
     assert imode.equal(x.relu().nan_to_num(7), x.float().relu().to(dtype).nan_to_num(7))
     assert x.relu()[n + 1].signbit()  # -0
+
+
+@pytest.mark.parametrize("rows, depth, columns", [(1, 1, 1), (3, 5, 7), (40, 65, 33), (70, 99, 90)])
+def test_products_of_float16_are_rounded_once(rows, depth, columns):
+    half = imode.float16
+    for x in layouts((rows, depth), half):
+        for y in layouts((depth, columns), half):
+            exact = x.double() @ y.double()
+            near = 2e-4 * depth**0.5 + 6e-4 * exact.abs()
+            added = imode.ones(columns, dtype=half)
+            found = [x @ y, imode.addmm(added, x, y, beta=0.5, alpha=2)]
+            found += [imode.bmm(x[None], y[None])[0]]
+            found += [imode.baddbmm(added.expand(1, rows, columns).clone(), x[None], y[None])[0]]
+            found += [imode.stack([x.mv(column) for column in y.t()], 1)]
+            found += [imode.stack([x[0].dot(column) for column in y.t()])]
+            wanted = [exact, 0.5 + 2 * exact, exact, 1 + exact, exact, exact[0]]
+            for one, other in zip(found, wanted):
+                assert one.dtype == half
+                assert one.shape == other.shape
+                bound = near[0] if one.dim() == 1 else near
+                assert ((one.double() - other).abs() <= 2 * bound + 6e-4).all()
+
+
+def test_products_of_float16_overflow_to_infinity():
+    x = imode.full((4, 4), 300.0, dtype=imode.float16)
+    one = imode.ones(4, dtype=imode.float16)
+    for found in (x @ x, imode.bmm(x[None], x[None]), x.mv(x[0]), imode.addmm(one, x, x)):
+        assert (found == INF).all()
+    with pytest.raises(RuntimeError, match="expected m1 and m2 to have the same dtype"):
+        imode.mm(x, x.float())

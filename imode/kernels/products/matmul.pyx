@@ -20,6 +20,7 @@ from imode._core.parallel cimport num_threads, parallel_for, skipping
 from imode._core.moving cimport imode_move, run_move
 from imode._core.stored cimport run_otherwise
 from imode._core.tensor cimport Tensor, storage
+from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport _real
 from imode.kernels.products.gemm cimport brain_gemm, brain_takes, gemm
 from libc.stdlib cimport free, malloc
@@ -445,6 +446,31 @@ cdef ndarray _bmm_arrays(ndarray x, ndarray y):
     return product(code, a, b, 3, dims, dims[0], x.strides[0], y.strides[0])
 
 
+ctypedef ndarray (*arrays_t)(ndarray, ndarray)
+
+
+cdef inline bint _are_half(ndarray x, ndarray y) noexcept:
+    cdef int kind = typenum_of[<int>FLOAT16]
+    return cnp.PyArray_TYPE(x) == kind and cnp.PyArray_TYPE(y) == kind
+
+
+cdef ndarray _half_product(arrays_t arrays, ndarray x, ndarray y):
+    """A product of float16, by one of the functions above in float32; None: of another dtype."""
+    cdef ndarray out
+    if not _are_half(x, y):
+        return None
+    out = arrays(cast(x, np.float32), cast(y, np.float32))
+    return None if out is None else cast(out, np.float16)
+
+
+cdef inline object _product(Operator op, keyset_t keys, arrays_t arrays, PyObject** args):
+    """The product that one of the functions above computes."""
+    cdef ndarray x = storage(<Tensor>args[0])
+    cdef ndarray y = storage(<Tensor>args[1])
+    cdef ndarray out = arrays(x, y)
+    return _deliver(op, keys, _half_product(arrays, x, y) if out is None else out, args)
+
+
 cdef inline object _deliver(Operator op, keyset_t keys, ndarray out, PyObject** args):
     """The result as a new tensor, or in the target of an in-place or out= call. out None: run the
     general case."""
@@ -455,20 +481,24 @@ cdef inline object _deliver(Operator op, keyset_t keys, ndarray out, PyObject** 
 
 
 cdef object mm_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef ndarray out = _mm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
+    cdef ndarray x = storage(<Tensor>args[0])
+    cdef ndarray y = storage(<Tensor>args[1])
+    cdef ndarray out = _mm_arrays(x, y)
     if out is None:
-        out = _brain_product(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
+        out = _brain_product(x, y)
         if out is None:
-            return run_otherwise(op, keys, args)
+            out = _half_product(_mm_arrays, x, y)
+            if out is None:
+                return run_otherwise(op, keys, args)
     return _deliver(op, keys, out, args)
 
 
 cdef object _mv_kernel(Operator op, keyset_t keys, PyObject** args):
-    return _deliver(op, keys, _mv_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
+    return _product(op, keys, _mv_arrays, args)
 
 
 cdef object _dot_kernel(Operator op, keyset_t keys, PyObject** args):
-    return _deliver(op, keys, _dot_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
+    return _product(op, keys, _dot_arrays, args)
 
 
 cdef object _vdot_kernel(Operator op, keyset_t keys, PyObject** args):
@@ -479,7 +509,7 @@ cdef object _vdot_kernel(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef object bmm_kernel(Operator op, keyset_t keys, PyObject** args):
-    return _deliver(op, keys, _bmm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
+    return _product(op, keys, _bmm_arrays, args)
 
 
 # ---- addmm(self, mat1, mat2, *, beta, alpha), baddbmm, addmv ----
@@ -538,11 +568,11 @@ cdef bint _factors(PyObject** args, int code, double* beta, double* alpha) excep
         _real(args[3], beta) and _real(args[4], alpha)) and beta[0] != 0
 
 
-cdef inline object _added_product(Operator op, keyset_t keys, PyObject** args, bint vector):
-    """addmm; or addmv, where the vector counts as a row."""
-    cdef ndarray addend = storage(<Tensor>args[0])
-    cdef ndarray x = storage(<Tensor>args[1])
-    cdef ndarray y = storage(<Tensor>args[2])
+ctypedef ndarray (*added_t)(PyObject**, ndarray, ndarray, ndarray)
+
+
+cdef inline ndarray _added(PyObject** args, ndarray addend, ndarray x, ndarray y, bint vector):
+    """addmm; or addmv, where the vector counts as a row. None: for the Python function."""
     cdef int code = code_of[cnp.PyArray_TYPE(x)]
     cdef ndarray out
     cdef double beta, alpha
@@ -555,22 +585,15 @@ cdef inline object _added_product(Operator op, keyset_t keys, PyObject** args, b
             out = _mv_arrays(x, y) if vector else _mm_arrays(x, y)
             if out is not None:
                 _add_scaled(out, code, n, m, addend, rows, columns, beta, alpha)
-                return _deliver(op, keys, out, args)
-    return run_general(op, keys, args)
+                return out
+    return None
 
 
-cdef object addmm_kernel(Operator op, keyset_t keys, PyObject** args):
-    return _added_product(op, keys, args, False)
+cdef ndarray _addmm_arrays(PyObject** args, ndarray addend, ndarray x, ndarray y):
+    return _added(args, addend, x, y, False)
 
 
-cdef object _addmv_kernel(Operator op, keyset_t keys, PyObject** args):
-    return _added_product(op, keys, args, True)
-
-
-cdef object _baddbmm_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef ndarray addend = storage(<Tensor>args[0])
-    cdef ndarray x = storage(<Tensor>args[1])
-    cdef ndarray y = storage(<Tensor>args[2])
+cdef ndarray _baddbmm_arrays(PyObject** args, ndarray addend, ndarray x, ndarray y):
     cdef int code = code_of[cnp.PyArray_TYPE(x)]
     cdef ndarray out
     cdef double beta, alpha
@@ -583,8 +606,35 @@ cdef object _baddbmm_kernel(Operator op, keyset_t keys, PyObject** args):
         if out is not None:
             m = y.shape[2]
             _add_scaled(out, code, x.shape[0] * x.shape[1], m, addend, m, 1, beta, alpha)
-            return _deliver(op, keys, out, args)
-    return run_general(op, keys, args)
+            return out
+    return None
+
+
+cdef inline object _added_product(Operator op, keyset_t keys, added_t arrays, PyObject** args):
+    """The sum that one of the two functions above computes; of float16 in float32, rounded once."""
+    cdef ndarray addend = storage(<Tensor>args[0])
+    cdef ndarray x = storage(<Tensor>args[1])
+    cdef ndarray y = storage(<Tensor>args[2])
+    cdef ndarray out
+    if _are_half(x, y) and _are_half(addend, addend):
+        out = arrays(args, cast(addend, np.float32), cast(x, np.float32), cast(y, np.float32))
+        out = None if out is None else cast(out, np.float16)
+    else:
+        out = arrays(args, addend, x, y)
+    return _deliver(op, keys, out, args)
+
+
+cdef object addmm_kernel(Operator op, keyset_t keys, PyObject** args):
+    return _added_product(op, keys, _addmm_arrays, args)
+
+
+cdef object _addmv_kernel(Operator op, keyset_t keys, PyObject** args):
+    return _deliver(op, keys, _added(args, storage(<Tensor>args[0]), storage(<Tensor>args[1]),
+                                     storage(<Tensor>args[2]), True), args)
+
+
+cdef object _baddbmm_kernel(Operator op, keyset_t keys, PyObject** args):
+    return _added_product(op, keys, _baddbmm_arrays, args)
 
 
 mm = CKernel.new(mm_kernel)
