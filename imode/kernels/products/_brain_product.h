@@ -12,17 +12,18 @@
 #define BRAIN_COLUMNS IMODE_PANEL /* of a panel: two vectors of pairs */
 #define BRAIN_ROWS 12    /* of a tile */
 
-/* Rows of a with pairs that lie side by side, the last filled up with a zero. */
-static void brain_pairs(long rows, long depth, const uint16_t *a, long ai, long ak, uint16_t *to)
+/* Rows of a whose elements lie side by side, filled up with zeros to a depth of `full`. */
+static void brain_pairs(long rows, long depth, const uint16_t *a, long ai, long ak, uint16_t *to,
+                        long full)
 {
-    const long even = (depth + 1) / 2 * 2, block = 32; /* a cache line of either */
+    const long block = 32; /* a cache line of either */
     for (long k0 = 0; k0 < depth; k0 += block)
         for (long i0 = 0; i0 < rows; i0 += block)
             for (long i = i0; i < rows && i < i0 + block; i++)
                 for (long k = k0; k < depth && k < k0 + block; k++)
-                    to[i * even + k] = a[i * ai + k * ak];
-    for (long i = 0; depth < even && i < rows; i++)
-        to[i * even + depth] = 0;
+                    to[i * full + k] = a[i * ai + k * ak];
+    for (long i = 0; depth < full && i < rows; i++)
+        memset(to + i * full + depth, 0, (full - depth) * sizeof *to);
 }
 
 /* to[p, j] = b[2 p, j], b[2 p + 1, j]; zeros beyond the last row and column. */
@@ -32,6 +33,13 @@ static void brain_pack(long depth, long cols, const uint16_t *b, long bk, long b
                                            40, 8, 39, 7, 38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1,
                                            32, 0);
     const __m512i second = _mm512_add_epi16(first, _mm512_set1_epi16(16));
+    if (bk == 1 && cols == BRAIN_COLUMNS && depth % 2 == 0) {
+        for (long k = 0; k < depth; k += 32) /* a cache line of each column */
+            for (long j = 0; j < cols; j++)
+                for (long i = k; i < k + 32 && i < depth; i += 2)
+                    memcpy(to + i * BRAIN_COLUMNS + 2 * j, b + j * bj + i, 2 * sizeof *to);
+        return;
+    }
     for (long k = 0; k < depth; k += 2, to += 2 * BRAIN_COLUMNS) {
         const uint16_t *row = b + k * bk;
         if (bj == 1 && cols == BRAIN_COLUMNS) {
@@ -79,12 +87,9 @@ INLINE void brain_tile(const int rows, long pairs, long cols, const uint16_t *a,
 }
 
 /* out (rows, cols), contiguous rows ldo apart, = a @ b, for up to BRAIN_COLUMNS columns. */
-static void brain_panel(long rows, long depth, long cols, const uint16_t *a, long ai,
-                        const uint16_t *b, long bk, long bj, uint16_t *out, long ldo,
-                        uint16_t *panel)
+static void brain_panel(long rows, long pairs, long cols, const uint16_t *a, long ai,
+                        const uint16_t *panel, uint16_t *out, long ldo)
 {
-    const long pairs = (depth + 1) / 2;
-    brain_pack(depth, cols, b, bk, bj, panel);
     for (; rows >= BRAIN_ROWS; rows -= BRAIN_ROWS, a += BRAIN_ROWS * ai, out += BRAIN_ROWS * ldo)
         brain_tile(BRAIN_ROWS, pairs, cols, a, ai, panel, out, ldo);
     for (; rows >= 4; rows -= 4, a += 4 * ai, out += 4 * ldo)

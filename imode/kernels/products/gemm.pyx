@@ -18,8 +18,9 @@ cdef extern from "gemm.h" nogil:
     enum:
         BRAIN_PANEL "IMODE_PANEL"
     bint imode_brain_takes() noexcept
+    npy_intp imode_brain_step() noexcept
     void imode_brain_pairs(npy_intp rows, npy_intp depth, const void* a, npy_intp ai, npy_intp ak,
-                           void* to) noexcept
+                           void* to, npy_intp full) noexcept
     void imode_brain_panel(npy_intp rows, npy_intp depth, npy_intp cols, const void* a, npy_intp ai,
                            const void* b, npy_intp bk, npy_intp bj, void* out, npy_intp ldo,
                            void* panel) noexcept
@@ -43,6 +44,7 @@ ctypedef struct Product:
     char* c
     npy_intp columns, rows        # of a block
     npy_intp across               # blocks beside each other
+    npy_intp full                 # of bfloat16: k, filled up
     bint failed
 
 
@@ -107,7 +109,7 @@ cdef void _panels(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogi
     cdef Product* p = <Product*>context
     cdef npy_intp j
     cdef Py_ssize_t panel
-    cdef void* buffer = malloc(2 * BRAIN_PANEL * (p.k + 1))
+    cdef void* buffer = malloc(2 * BRAIN_PANEL * p.full)
     if buffer == NULL:
         p.failed = True
         return
@@ -122,15 +124,17 @@ cdef bint brain_gemm(npy_intp n, npy_intp k, npy_intp m, const char* a, npy_intp
                      const char* b, npy_intp bk, npy_intp bm, char* c) noexcept nogil:
     cdef Product p
     cdef void* pairs = NULL
+    cdef npy_intp step = imode_brain_step()
     p.n, p.k, p.m, p.an, p.bk, p.bm = n, k, m, an, bk, bm
     p.a, p.b, p.c = a, b, c
     p.failed = False
-    if ak != 1 or k % 2:
-        p.an = k + k % 2
+    p.full = (k + step - 1) // step * step
+    if ak != 1 or k < p.full:
+        p.an = p.full
         pairs = malloc(2 * n * p.an)
         if pairs == NULL:
             return False
-        imode_brain_pairs(n, k, a, an, ak, pairs)
+        imode_brain_pairs(n, k, a, an, ak, pairs, p.full)
         p.a = <const char*>pairs
     parallel_for((m + BRAIN_PANEL - 1) // BRAIN_PANEL, WORTH // (n * k * BRAIN_PANEL) + 1, _panels,
                  &p)
