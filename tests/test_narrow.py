@@ -191,3 +191,28 @@ def test_products_of_float16_overflow_to_infinity():
         assert (found == INF).all()
     with pytest.raises(RuntimeError, match="expected m1 and m2 to have the same dtype"):
         imode.mm(x, x.float())
+
+
+# Products of bfloat16 above and below the sizes that have instructions of their own.
+@pytest.mark.parametrize(
+    "rows, depth, columns",
+    [(64, 64, 64), (8, 300, 120), (33, 130, 70), (47, 96, 63), (100, 31, 100), (9, 9, 9)],
+)
+def test_products_of_bfloat16_of_whole_numbers_are_exact(rows, depth, columns):
+    for x in layouts((rows, depth), imode.bfloat16, whole=True):
+        for y in layouts((depth, columns), imode.bfloat16, whole=True):
+            assert imode.equal(x @ y, (x.double() @ y.double()).bfloat16())
+
+
+@pytest.mark.parametrize("dtype", [*NARROW, imode.float32, imode.complex64, imode.float8_e5m2])
+@pytest.mark.parametrize("size", [4, 5000])
+def test_what_is_beyond_the_range_becomes_infinite_without_a_warning(size, dtype):
+    x = imode.full((size,), -1e300, dtype=imode.float64)
+    for source in (x, x[::2], x.reshape(2, -1).t()):
+        to = imode.zeros(source.shape, dtype=dtype)
+        to.copy_(source)
+        for found in (source.to(dtype), to):
+            wide = found.to(imode.complex64).real
+            assert (wide == -INF).all()
+    if dtype == imode.float32:
+        assert (imode.add(x, x, out=imode.zeros(size)) == -INF).all()

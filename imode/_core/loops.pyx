@@ -22,6 +22,7 @@ from imode._core.iterate cimport (
     GIL_FREE, NDIM, Operand, empty_for, empty_like, in_row_order, iterate, layout, operand_of, run)
 from imode._core.keyset cimport BIT_CPU, keyset_t
 from imode._core.making cimport hold, replace_array, wrap
+from imode._core.moving cimport convert_into
 from imode._core.out cimport (
     SAME as OF_ITS_DTYPE, Out, check_dtype, check_writeable, copy_into, fit_target, in_rows)
 from imode._core.overlap cimport entangled, refuse_overlap
@@ -748,8 +749,8 @@ cdef bint _among(PyObject* target, PyObject** args, int nin) noexcept:
 cdef ndarray _cast(ndarray array, int code):
     """A copy in another dtype."""
     cdef ndarray copy = empty_like(array, typenum_of[code])
-    if not skipping() and cnp.PyArray_CopyInto(copy, array) < 0:
-        raise RuntimeError("a copy in another dtype failed")
+    if not skipping():
+        convert_into(copy, array)
     return copy
 
 

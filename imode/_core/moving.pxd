@@ -18,6 +18,10 @@ cdef void run_move(imode_move* m) noexcept nogil
 # Copy between arrays of one shape and dtype that share no memory. False: not such a dtype.
 cdef bint move_into(ndarray to, ndarray source) noexcept
 
+# Copy between arrays of one shape that share no memory, converting as NumPy does, but without its
+# warnings: a number beyond the range becomes infinite, as PyTorch has it.
+cdef int convert_into(ndarray to, ndarray source) except -1
+
 # Store n copies of one element of 1, 2, 4, 8 or 16 bytes, which lies elsewhere.
 cdef void fill_with(char* to, npy_intp n, npy_intp item, const char* value) noexcept nogil
 # memset and memcpy, shared between threads.

@@ -1,4 +1,5 @@
 """Copies of elements from one layout to another: what NumPy does element by element."""
+import numpy as np
 cimport numpy as cnp
 from imode._core.parallel cimport Thread, give_up_gil, parallel_for, take_gil
 from libc.string cimport memcpy, memset
@@ -26,6 +27,13 @@ cdef void run_move(imode_move* m) noexcept nogil:
     for d in range(1, m.nd):
         row *= m.dims[d]
     parallel_for(m.dims[0] if m.nd else 1, GRAIN // row + 1, _part, m)
+
+
+cdef int convert_into(ndarray to, ndarray source) except -1:
+    if cnp.PyArray_CanCastSafely(cnp.PyArray_TYPE(source), cnp.PyArray_TYPE(to)):
+        return cnp.PyArray_CopyInto(to, source)
+    with np.errstate(all="ignore"):
+        return cnp.PyArray_CopyInto(to, source)
 
 
 cdef void fill_with(char* to, npy_intp n, npy_intp item, const char* value) noexcept nogil:

@@ -25,6 +25,7 @@ from imode._core.dtype cimport dtype as Dtype
 from imode._core.elsewhere cimport run_inner
 from imode._core.keyset cimport BIT_AUTOGRAD, highest_key, keyset_t
 from imode._core.making cimport replace_array
+from imode._core.moving cimport convert_into
 from imode._core.overlap cimport refuse_self_overlap
 from imode._core.promotion cimport casts
 from imode._core.tensor cimport Tensor, is_tensor, requires_grad, storage
@@ -432,5 +433,4 @@ cdef int _resize_storage(Tensor target, int nd, npy_intp* dims) except -1:
 
 
 cdef int copy_into(Tensor target, ndarray result) except -1:
-    cnp.PyArray_CopyInto(storage(target), result)
-    return 0
+    return convert_into(storage(target), result)

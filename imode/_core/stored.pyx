@@ -38,6 +38,7 @@ from imode._core.keyset cimport (
     BACKENDS, BIT_CPU, BIT_META, BIT_PRIVATEUSE1, BIT_SPARSE, BIT_STORED, STORED, below,
     highest_key, keyset_t)
 from imode._core.making cimport new_tensor, replace_array, view_of, wrap
+from imode._core.moving cimport convert_into
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
 from numpy cimport ndarray, npy_intp
 
@@ -351,8 +352,7 @@ cdef ndarray _in_code(ndarray array, int code):
             for i in range(n):
                 (<unsigned short*>to)[i] = v_to_brain((<float*>source)[i])
             return copy
-    if cnp.PyArray_CopyInto(copy, array) < 0:
-        raise RuntimeError("a conversion between dtypes failed")
+    convert_into(copy, array)
     return copy
 
 
@@ -469,7 +469,7 @@ cdef object _stand(Operator op, keyset_t keys, PyObject** args, Mode mode, int s
         if storage(pair.other) is not pair.array:
             replace_array(pair.own, _back(pair, mode))
         elif mode == Mode.WIDE and _written(op, args, pair.own):
-            cnp.PyArray_CopyInto(storage(pair.own), pair.array)
+            convert_into(storage(pair.own), pair.array)
     if mode == Mode.ALIKE:
         return _retagged(op, result, pairs, seen)
     return _rounded(op, result, pairs, rounds and mode == Mode.WIDE, found)

@@ -16,7 +16,7 @@ from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport empty_like as in_order
 from imode._core.making cimport wrap
 from imode._core.moving cimport (
-    clear, copy_bytes, fill_with, imode_move, move_into, run_move)
+    clear, convert_into, copy_bytes, fill_with, imode_move, move_into, run_move)
 from imode._core.overlap cimport ranges_meet
 from imode._core.parallel cimport Thread, give_up_gil, parallel_for, skipping, take_gil
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
@@ -71,7 +71,7 @@ cdef bint _overlaps_itself(Fields* array) noexcept:
 
 
 cdef bint _casts_alike(int source, int target) noexcept:
-    """Whether NumPy converts like PyTorch, and without a warning."""
+    """Whether NumPy converts like PyTorch, but for its warnings."""
     return source == target or not (
         (is_complex(source) and not is_complex(target))
         or (is_float(source) and is_integral(target)))
@@ -156,7 +156,7 @@ cdef int write(ndarray target, ndarray source) except -1:
     elif n >= LARGE and ((a == FLOAT16 and b == FLOAT32) or (a == FLOAT32 and b == FLOAT16)):
         halves(source, target)    # NumPy's loops are slow
     elif a != b or not move_into(target, source):
-        cnp.PyArray_CopyInto(target, source)
+        convert_into(target, source)
     return 0
 
 

@@ -44,6 +44,7 @@ def _real_for(source, dtype):
     return source.real
 
 
+@np.errstate(all="ignore")  # what is beyond the range becomes infinite
 def copy_elements(self, src, non_blocking):
     if _same_elements(src, self):  # a tensor into itself, expanded ones too
         _refuse_read_only(self)
@@ -88,10 +89,9 @@ def _cast(array, dtype):
     """`array` in `dtype`; a float beyond an integer's range becomes what the processor gives."""
     if array.dtype == dtype or dtype.kind not in "iu" or array.dtype.kind != "f":
         return array
-    with np.errstate(invalid="ignore"):
-        if dtype.itemsize < 4:
-            array = array.astype(np.int32)
-        return array.astype(dtype)
+    if dtype.itemsize < 4:
+        array = array.astype(np.int32)
+    return array.astype(dtype)
 
 
 def _refuse_read_only(array):
@@ -126,6 +126,7 @@ def _brought(grad, device):
     return grad if device is None or grad.device == device else grad.to(device)
 
 
+@np.errstate(all="ignore")
 def _to_copy(self, dtype, memory_format, device):
     dtype = as_numpy(dtype, self.dtype)
     order = memory_order(memory_format, self.ndim, "to")

@@ -116,6 +116,7 @@ cdef extern from "numpy/arrayobject.h":
     void PyArray_FILLWBYTE(ndarray, int)
     int PyArray_FillWithScalar(ndarray, object) except -1
     int PyArray_CopyInto(ndarray, ndarray) except -1
+    bint PyArray_CanCastSafely(int, int)
     int PyArray_Sort(ndarray, int, NPY_SORTKIND) except -1
     int PyArray_SetBaseObject(ndarray, PyObject *stolen) except -1
 
