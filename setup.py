@@ -42,9 +42,9 @@ FAST = re.compile(
     r"|autograd\.(kernels|leaves|node|recorded|saved|views)"
     r"|kernels\.creation\.fill_fast|kernels\.indexing\..*|kernels\.sparse\.loops"
     r"|kernels\.networks\.(embedding|fold|grid|loss|margin|norm|pool|pool3d|resample)"
-    r"|kernels\.products\.matmul|kernels\.random\.(?!generator$).*|kernels\.shapes\.views"
+    r"|kernels\.products\.(half_product|matmul|multiply)|kernels\.random\.(?!generator$).*"
     r"|kernels\.reductions\.(along|lines_fast|pairs|reduce)"
-    r"|kernels\.sequences\.(ctc|embedding_bag)|kernels\.sorting\..*"
+    r"|kernels\.sequences\.(ctc|embedding_bag)|kernels\.shapes\.views|kernels\.sorting\..*"
 )
 
 # Loops in C that are written out for the registers there are: -O3 would unroll them once more,

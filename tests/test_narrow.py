@@ -193,15 +193,46 @@ def test_products_of_float16_overflow_to_infinity():
         imode.mm(x, x.float())
 
 
-# Products of bfloat16 above and below the sizes that have instructions of their own.
-@pytest.mark.parametrize(
-    "rows, depth, columns",
-    [(64, 64, 64), (8, 300, 120), (33, 130, 70), (47, 96, 63), (100, 31, 100), (9, 9, 9)],
-)
-def test_products_of_bfloat16_of_whole_numbers_are_exact(rows, depth, columns):
-    for x in layouts((rows, depth), imode.bfloat16, whole=True):
-        for y in layouts((depth, columns), imode.bfloat16, whole=True):
-            assert imode.equal(x @ y, (x.double() @ y.double()).bfloat16())
+# Few rows and many, more rows than columns and fewer, whole vectors and parts, one block and
+# several, above and below the sizes that have instructions of their own.
+PRODUCTS = [(1, 40, 9), (3, 1, 5), (7, 67, 66), (9, 9, 9), (8, 300, 120), (16, 130, 70)]
+PRODUCTS += [(33, 130, 70), (47, 96, 63), (100, 31, 100), (20, 700, 230), (300, 20, 9)]
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("rows, depth, columns", PRODUCTS)
+def test_products_of_whole_numbers_are_exact(rows, depth, columns, dtype):
+    bias = imode.arange(columns).to(dtype)
+    for x in layouts((rows, depth), dtype, whole=True):
+        for y in layouts((depth, columns), dtype, whole=True):
+            exact = x.double() @ y.double()
+            added = (exact + bias.double()).to(dtype)
+            exact = exact.to(dtype)
+            assert imode.equal(x @ y, exact)
+            assert imode.equal(imode.addmm(bias, x, y), added)
+            assert imode.equal(F.linear(x[None].contiguous(), y.t(), bias)[0], added)
+            assert imode.equal(F.linear(x, y.t()), exact)
+            assert imode.equal(y.t().mv(x[0]), exact[0])
+            assert imode.equal(x[-1].dot(y[:, -1]), exact[-1, -1])
+            stacks = imode.stack((x, -x)), imode.stack((y, y))
+            assert imode.equal(imode.bmm(*stacks), imode.stack((exact, -exact)))
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_a_product_of_nothing_and_the_vectors_that_are_added(dtype):
+    x, y = imode.ones(3, 0, dtype=dtype), imode.ones(0, 2, dtype=dtype)
+    assert imode.equal(x @ y, imode.zeros(3, 2, dtype=dtype))
+    assert imode.equal(F.linear(x, y.t(), imode.ones(2, dtype=dtype)), imode.ones(3, 2).to(dtype))
+    x, y = imode.ones(3, 4, dtype=dtype), imode.ones(4, 2, dtype=dtype)
+    for added in (imode.ones(1), imode.ones(1, 2), imode.ones(3, 1), imode.ones(3, 2)):
+        found = imode.addmm(added.to(dtype), x, y)
+        assert found.dtype == dtype
+        assert (found == 5).all()
+    to = imode.zeros(3, 2, dtype=dtype)
+    assert imode.mm(x, y, out=to) is to
+    assert (to.addmm_(x, y) == 8).all()
+    with pytest.raises(RuntimeError, match="The expanded size of the tensor"):
+        imode.addmm(imode.ones(3, dtype=dtype), x, y)
 
 
 @pytest.mark.parametrize("dtype", [*NARROW, imode.float32, imode.complex64, imode.float8_e5m2])

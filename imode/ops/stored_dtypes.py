@@ -36,7 +36,8 @@ _MOVES = _names("""
 
 # Their compiled kernels take bfloat16, a block or a row at a time.
 _SERVED = _names(
-    "mm sum mean logsumexp softmax log_softmax native_layer_norm max min argmax argmin"
+    "mm bmm mv dot addmm addmv baddbmm sum mean logsumexp softmax log_softmax native_layer_norm"
+    " max min argmax argmin"
 )
 
 # Families that refuse float16 refuse bfloat16 in the same words.

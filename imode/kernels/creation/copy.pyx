@@ -32,7 +32,6 @@ from imode.kernels.pointwise.loops import halves
 cnp.import_array()
 
 cdef extern from "convert.h" nogil:
-    ctypedef void (*imode_converter)(char* to, const char* source, npy_intp n) noexcept
     void imode_half_to_float(char* to, const char* source, npy_intp n) noexcept
     void imode_float_to_half(char* to, const char* source, npy_intp n) noexcept
     void imode_brain_to_float(char* to, const char* source, npy_intp n) noexcept
@@ -87,8 +86,7 @@ cdef struct Conversion:
     npy_intp item                 # and of `source`
 
 
-cdef imode_converter _converter(int source, int target) noexcept:
-    """The loop from one dtype to another, given by their codes; NULL: NumPy's."""
+cdef imode_converter converter(int source, int target) noexcept:
     if source == FLOAT32:
         if target == BOOL:
             return imode_float_to_truth
@@ -145,7 +143,7 @@ cdef int write(ndarray target, ndarray source) except -1:
     cdef Thread* thread
     if skipping():
         return 0
-    c.run = _converter(a, b)
+    c.run = converter(a, b)
     if c.run != NULL and cnp.PyArray_IS_C_CONTIGUOUS(source) and (
             cnp.PyArray_IS_C_CONTIGUOUS(target)):
         c.to, c.source = <char*>cnp.PyArray_DATA(target), <const char*>cnp.PyArray_DATA(source)
@@ -206,7 +204,7 @@ cdef object _copy(Operator op, keyset_t keys, PyObject** args):
     a, b = code_of[source.descr.type_num], code_of[target.descr.type_num]
     alike = target.nd == source.nd and _same_shape(target, source, 0, target.nd)
     if not (_casts_alike(a, b) if alike else a == b) and not (
-            alike and target.flags & source.flags & C_CONTIGUOUS and _converter(a, b) != NULL):
+            alike and target.flags & source.flags & C_CONTIGUOUS and converter(a, b) != NULL):
         return run_general(op, keys, args)
     to, at = storage(<Tensor>args[0]), storage(<Tensor>args[1])
     if alike and target.flags & source.flags & C_CONTIGUOUS and a == b:
@@ -274,7 +272,7 @@ cdef object _convert(Operator op, keyset_t keys, PyObject** args):
     if target < 0:
         target = source
     if args[2] != <PyObject*>None or not cnp.PyArray_IS_C_CONTIGUOUS(array) or (
-            not _casts_alike(source, target) and _converter(source, target) == NULL):
+            not _casts_alike(source, target) and converter(source, target) == NULL):
         return run_general(op, keys, args)
     out = empty_like(array, typenum_of[target])
     write(out, array)

@@ -8,7 +8,7 @@ GIL around it where the matrices are large, and keeps the BLAS to one thread.
 """
 cimport numpy as cnp
 from imode._core.parallel cimport parallel_for, skipping
-from imode.kernels.products.matmul cimport one_thread, restore_threads
+from imode.kernels.products.multiply cimport one_thread, restore_threads
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset

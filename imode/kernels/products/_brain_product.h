@@ -26,6 +26,41 @@ static void brain_pairs(long rows, long depth, const uint16_t *a, long ai, long 
         memset(to + i * full + depth, 0, (full - depth) * sizeof *to);
 }
 
+/* 16 pairs of 16 columns of b, whose rows lie side by side: to[p, j] = b[2 p, j], b[2 p + 1, j].
+   Rows of pairs become columns, by ones, twos, fours and eights. */
+INLINE void brain_turn(const uint16_t *b, long bj, uint16_t *to)
+{
+    __m512i x[16], y[16];
+    _Pragma("GCC unroll 16")
+    for (int j = 0; j < 16; j++)
+        x[j] = _mm512_loadu_si512(b + j * bj);
+    _Pragma("GCC unroll 8")
+    for (int j = 0; j < 16; j += 2) {
+        y[j] = _mm512_unpacklo_epi32(x[j], x[j + 1]);
+        y[j + 1] = _mm512_unpackhi_epi32(x[j], x[j + 1]);
+    }
+    _Pragma("GCC unroll 4")
+    for (int j = 0; j < 16; j += 4)
+        for (int i = 0; i < 2; i++) {
+            x[j + 2 * i] = _mm512_unpacklo_epi64(y[j + i], y[j + 2 + i]);
+            x[j + 2 * i + 1] = _mm512_unpackhi_epi64(y[j + i], y[j + 2 + i]);
+        }
+    _Pragma("GCC unroll 4")
+    for (int i = 0; i < 4; i++) {
+        y[i] = _mm512_shuffle_i32x4(x[i], x[i + 4], 0x88);
+        y[i + 4] = _mm512_shuffle_i32x4(x[i], x[i + 4], 0xdd);
+        y[i + 8] = _mm512_shuffle_i32x4(x[i + 8], x[i + 12], 0x88);
+        y[i + 12] = _mm512_shuffle_i32x4(x[i + 8], x[i + 12], 0xdd);
+    }
+    _Pragma("GCC unroll 8")
+    for (int i = 0; i < 8; i++) {
+        const __m512i even = _mm512_shuffle_i32x4(y[i], y[i + 8], 0x88);
+        const __m512i odd = _mm512_shuffle_i32x4(y[i], y[i + 8], 0xdd);
+        _mm512_storeu_si512(to + i * 2 * BRAIN_COLUMNS, even);
+        _mm512_storeu_si512(to + (i + 8) * 2 * BRAIN_COLUMNS, odd);
+    }
+}
+
 /* to[p, j] = b[2 p, j], b[2 p + 1, j]; zeros beyond the last row and column. */
 static void brain_pack(long depth, long cols, const uint16_t *b, long bk, long bj, uint16_t *to)
 {
@@ -34,10 +69,14 @@ static void brain_pack(long depth, long cols, const uint16_t *b, long bk, long b
                                            32, 0);
     const __m512i second = _mm512_add_epi16(first, _mm512_set1_epi16(16));
     if (bk == 1 && cols == BRAIN_COLUMNS && depth % 2 == 0) {
-        for (long k = 0; k < depth; k += 32) /* a cache line of each column */
-            for (long j = 0; j < cols; j++)
-                for (long i = k; i < k + 32 && i < depth; i += 2)
-                    memcpy(to + i * BRAIN_COLUMNS + 2 * j, b + j * bj + i, 2 * sizeof *to);
+        long k = 0;
+        for (; k + 32 <= depth; k += 32, b += 32, to += 32 * BRAIN_COLUMNS) {
+            brain_turn(b, bj, to);
+            brain_turn(b + 16 * bj, bj, to + BRAIN_COLUMNS);
+        }
+        for (long j = 0; j < cols; j++)
+            for (long i = 0; k + i < depth; i += 2)
+                memcpy(to + i * BRAIN_COLUMNS + 2 * j, b + j * bj + i, 2 * sizeof *to);
         return;
     }
     for (long k = 0; k < depth; k += 2, to += 2 * BRAIN_COLUMNS) {
@@ -60,9 +99,11 @@ static void brain_pack(long depth, long cols, const uint16_t *b, long bk, long b
 }
 
 INLINE void brain_tile(const int rows, long pairs, long cols, const uint16_t *a, long ai,
-                       const uint16_t *panel, uint16_t *out, long ldo)
+                       const uint16_t *panel, const float *bias, uint16_t *out, long ldo)
 {
     const __mmask32 mask = (__mmask32)(((uint64_t)1 << cols) - 1);
+    const __m512 bias0 = bias ? _mm512_loadu_ps(bias) : _mm512_setzero_ps();
+    const __m512 bias1 = bias ? _mm512_loadu_ps(bias + 16) : _mm512_setzero_ps();
     __m512 sum[BRAIN_ROWS][2];
     _Pragma("GCC unroll 12")
     for (int i = 0; i < rows; i++)
@@ -81,20 +122,21 @@ INLINE void brain_tile(const int rows, long pairs, long cols, const uint16_t *a,
     }
     _Pragma("GCC unroll 12")
     for (int i = 0; i < rows; i++) {
-        const __m512i made = (__m512i)_mm512_cvtne2ps_pbh(sum[i][1], sum[i][0]);
+        const __m512i made = (__m512i)_mm512_cvtne2ps_pbh(_mm512_add_ps(sum[i][1], bias1),
+                                                          _mm512_add_ps(sum[i][0], bias0));
         _mm512_mask_storeu_epi16(out + i * ldo, mask, made);
     }
 }
 
-/* out (rows, cols), contiguous rows ldo apart, = a @ b, for up to BRAIN_COLUMNS columns. */
+/* out (rows, cols), contiguous rows ldo apart, = bias + a @ b, for up to BRAIN_COLUMNS columns. */
 static void brain_panel(long rows, long pairs, long cols, const uint16_t *a, long ai,
-                        const uint16_t *panel, uint16_t *out, long ldo)
+                        const uint16_t *panel, const float *bias, uint16_t *out, long ldo)
 {
     for (; rows >= BRAIN_ROWS; rows -= BRAIN_ROWS, a += BRAIN_ROWS * ai, out += BRAIN_ROWS * ldo)
-        brain_tile(BRAIN_ROWS, pairs, cols, a, ai, panel, out, ldo);
+        brain_tile(BRAIN_ROWS, pairs, cols, a, ai, panel, bias, out, ldo);
     for (; rows >= 4; rows -= 4, a += 4 * ai, out += 4 * ldo)
-        brain_tile(4, pairs, cols, a, ai, panel, out, ldo);
+        brain_tile(4, pairs, cols, a, ai, panel, bias, out, ldo);
     for (; rows > 0; rows--, a += ai, out += ldo)
-        brain_tile(1, pairs, cols, a, ai, panel, out, ldo);
+        brain_tile(1, pairs, cols, a, ai, panel, bias, out, ldo);
 }
 #pragma GCC pop_options

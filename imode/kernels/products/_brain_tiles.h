@@ -89,9 +89,11 @@ INLINE void tile_rows(const int below, long depth, const uint16_t *a, long ai,
 
 /* As brain_panel; depth is a multiple of TILE_DEPTH, to which the panel has been filled up. */
 static void tile_panel(long rows, long depth, long cols, const uint16_t *a, long ai,
-                       const uint16_t *panel, uint16_t *out, long ldo)
+                       const uint16_t *panel, const float *bias, uint16_t *out, long ldo)
 {
     const __mmask32 mask = (__mmask32)(((uint64_t)1 << cols) - 1);
+    const __m512 bias0 = bias ? _mm512_loadu_ps(bias) : _mm512_setzero_ps();
+    const __m512 bias1 = bias ? _mm512_loadu_ps(bias + TILE) : _mm512_setzero_ps();
     float sums[2 * TILE * BRAIN_COLUMNS];
     long above = 0, below = 0;
     for (long i = 0; i < rows; i += 2 * TILE, a += 2 * TILE * ai) {
@@ -108,8 +110,9 @@ static void tile_panel(long rows, long depth, long cols, const uint16_t *a, long
             tile_rows(0, depth, a, ai, panel, sums);
         for (long r = 0; r < n; r++) {
             const float *sum = sums + r * BRAIN_COLUMNS;
-            const __m512i made =
-                (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(sum + TILE), _mm512_loadu_ps(sum));
+            const __m512i made = (__m512i)_mm512_cvtne2ps_pbh(
+                _mm512_add_ps(_mm512_loadu_ps(sum + TILE), bias1),
+                _mm512_add_ps(_mm512_loadu_ps(sum), bias0));
             _mm512_mask_storeu_epi16(out + (i + r) * ldo, mask, made);
         }
     }

@@ -1,4 +1,4 @@
-# Large products of matrices of float32, float64 and bfloat16.
+# Large products of matrices of float32 and float64.
 # See gemm.pyx for implementation details.
 from numpy cimport npy_intp
 
@@ -9,9 +9,3 @@ from numpy cimport npy_intp
 cdef bint gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const char* a, npy_intp an,
                npy_intp ak, const char* b, npy_intp bk, npy_intp bm, char* c, npy_intp ldc,
                bint minus, bint share) noexcept nogil
-
-# Of bfloat16, rounded once: whether the machine has instructions for it that pay, and the product,
-# shared between threads.
-cdef bint brain_takes(npy_intp n, npy_intp k, npy_intp m) noexcept nogil
-cdef bint brain_gemm(npy_intp n, npy_intp k, npy_intp m, const char* a, npy_intp an, npy_intp ak,
-                     const char* b, npy_intp bk, npy_intp bm, char* c) noexcept nogil

@@ -15,23 +15,10 @@ cdef extern from "gemm.h" nogil:
                     npy_intp ak, const void* b, npy_intp bk, npy_intp bm, void* c, npy_intp ldc,
                     bint minus, void* buffer) noexcept
 
-    enum:
-        BRAIN_PANEL "IMODE_PANEL"
-    bint imode_brain_takes() noexcept
-    npy_intp imode_brain_step() noexcept
-    void imode_brain_pairs(npy_intp rows, npy_intp depth, const void* a, npy_intp ai, npy_intp ak,
-                           void* to, npy_intp full) noexcept
-    void imode_brain_panel(npy_intp rows, npy_intp depth, npy_intp cols, const void* a, npy_intp ai,
-                           const void* b, npy_intp bk, npy_intp bj, void* out, npy_intp ldo,
-                           void* panel) noexcept
-
 cdef enum:
     COLUMNS = 192                 # most in a block: with 384 rows of b they lie in the second cache
     PANEL = 32                    # a block has whole panels of the widest vectors
     ROWS = 96                     # fewest in a block, where columns are not enough for all threads
-
-    FEW = 8                       # least size of a product of bfloat16,
-    WORTH = 1 << 18               # fewest multiplications in it, and per thread
 
 ctypedef struct Product:
     bint wide
@@ -44,7 +31,6 @@ ctypedef struct Product:
     char* c
     npy_intp columns, rows        # of a block
     npy_intp across               # blocks beside each other
-    npy_intp full                 # of bfloat16: k, filled up
     bint failed
 
 
@@ -92,51 +78,4 @@ cdef bint gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const char* a, npy
     p.failed = False
     parallel_for(p.across * ((n + p.rows - 1) // p.rows), 1 if threads > 1 else p.across * down,
                  _blocks, &p)
-    return not p.failed
-
-
-# ---- of bfloat16 ----
-
-cdef bint _has_brain = imode_brain_takes()
-
-
-cdef bint brain_takes(npy_intp n, npy_intp k, npy_intp m) noexcept nogil:
-    return _has_brain and n >= FEW and m >= FEW and k >= FEW and n * k * m >= WORTH
-
-
-cdef void _panels(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """Panels begin to end."""
-    cdef Product* p = <Product*>context
-    cdef npy_intp j
-    cdef Py_ssize_t panel
-    cdef void* buffer = malloc(2 * BRAIN_PANEL * p.full)
-    if buffer == NULL:
-        p.failed = True
-        return
-    for panel in range(begin, end):
-        j = panel * BRAIN_PANEL
-        imode_brain_panel(p.n, p.k, min(<npy_intp>BRAIN_PANEL, p.m - j), p.a, p.an,
-                          p.b + 2 * j * p.bm, p.bk, p.bm, p.c + 2 * j, p.m, buffer)
-    free(buffer)
-
-
-cdef bint brain_gemm(npy_intp n, npy_intp k, npy_intp m, const char* a, npy_intp an, npy_intp ak,
-                     const char* b, npy_intp bk, npy_intp bm, char* c) noexcept nogil:
-    cdef Product p
-    cdef void* pairs = NULL
-    cdef npy_intp step = imode_brain_step()
-    p.n, p.k, p.m, p.an, p.bk, p.bm = n, k, m, an, bk, bm
-    p.a, p.b, p.c = a, b, c
-    p.failed = False
-    p.full = (k + step - 1) // step * step
-    if ak != 1 or k < p.full:
-        p.an = p.full
-        pairs = malloc(2 * n * p.an)
-        if pairs == NULL:
-            return False
-        imode_brain_pairs(n, k, a, an, ak, pairs, p.full)
-        p.a = <const char*>pairs
-    parallel_for((m + BRAIN_PANEL - 1) // BRAIN_PANEL, WORTH // (n * k * BRAIN_PANEL) + 1, _panels,
-                 &p)
-    free(pairs)
     return not p.failed

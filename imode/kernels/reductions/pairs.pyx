@@ -11,7 +11,7 @@ from imode._core.making cimport hold
 from imode._core.parallel cimport parallel_for, skipping
 from imode.kernels.fast_guards cimport (
     PyFloat_AsDouble, _array, _count, _real, _row_major, _same_shape, array_of)
-from imode.kernels.products.matmul cimport Matrix, matrix, product, transposed
+from imode.kernels.products.multiply cimport Matrix, matrix, product, transposed
 from libc.math cimport INFINITY, fabs, pow, sqrt
 
 cnp.import_array()

@@ -21,7 +21,7 @@ from imode._core.dtype cimport FLOAT32, FLOAT64
 from imode._core.keyset cimport keyset_t
 from imode._core.parallel cimport num_threads, parallel_for, range_body, skipping
 from imode.kernels.fast_guards cimport PyLong_AsLong, array_of, array_or_none
-from imode.kernels.products.matmul cimport Matrix, matrix, multiply, product, transposed
+from imode.kernels.products.multiply cimport Matrix, matrix, multiply, product, transposed
 from libc.string cimport memcpy, memset
 
 from imode import errors

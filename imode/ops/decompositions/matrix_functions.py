@@ -5,7 +5,7 @@ import numpy as np
 from imode import errors, ops
 from imode._core.parallel import skipping
 from imode.kernels.decompositions import exponential, factor
-from imode.kernels.products.matmul import OneThread
+from imode.kernels.products.multiply import OneThread
 from imode.ops.composites_fast import passed_on
 from imode.ops.decompositions import checks, composites_fast
 from imode.ops.decompositions.lu import mh

@@ -7,7 +7,7 @@ from imode._core.out import recorded
 from imode._core.parallel import skipping
 from imode._core.tensor import Tensor
 from imode.kernels.decompositions import spectral
-from imode.kernels.products.matmul import OneThread
+from imode.kernels.products.multiply import OneThread
 from imode.ops.decompositions import checks, composites_fast
 from imode.ops.decompositions.lu import mh
 from imode.ops.reductions.dims import quiet

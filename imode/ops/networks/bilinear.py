@@ -7,7 +7,7 @@ import numpy as np
 from imode import ops
 from imode._core.type_names import c_name
 from imode.kernels.networks import bilinear as kernels
-from imode.kernels.products.matmul import OneThread
+from imode.kernels.products.multiply import OneThread
 from imode.ops.networks import composites_fast
 from imode.ops.schema import composite, op
 

@@ -5,7 +5,7 @@ import numpy as np
 from imode import errors, ops
 from imode._core.parallel import skipping
 from imode._core.type_names import scalar_name
-from imode.kernels.products.matmul import OneThread
+from imode.kernels.products.multiply import OneThread
 from imode.ops.schema import op
 
 

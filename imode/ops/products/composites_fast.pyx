@@ -16,9 +16,11 @@ from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, requires_grad, storage
 from imode.kernels.fast_guards cimport _array
-from imode.kernels.products.matmul cimport (
-    Matrix, add_into, addable, addmm_kernel, blas_takes, bmm_kernel, common_code, folded, for_blas,
-    matrix, mm_kernel, product, transposed)
+from imode.kernels.products.half_product cimport half_code, half_product
+from imode.kernels.products.matmul cimport addmm_kernel, bmm_kernel, mm_kernel
+from imode.kernels.products.multiply cimport (
+    Matrix, add_into, addable, blas_takes, common_code, folded, for_blas, matrix, product,
+    transposed)
 from imode.kernels.reductions.reduce cimport NDIM
 from imode.ops.composites_fast cimport callee, calling
 from numpy cimport ndarray, npy_intp
@@ -172,14 +174,15 @@ cdef object _linear(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef ndarray _linear_arrays(ndarray x, ndarray w, ndarray bias):
-    """x @ w.T + bias of float32 or float64 arrays of fitting shapes; else None."""
+    """x @ w.T + bias of arrays of one float dtype and fitting shapes; else None."""
     cdef int code = common_code(x, w)
+    cdef int half = half_code(x, w) if code < 0 else -1
     cdef npy_intp[NDIM] dims
     cdef npy_intp rows, columns
     cdef ndarray out
     cdef Matrix a
     cdef int d
-    if not (code == FLOAT32 or code == FLOAT64) or x.ndim == 0 or w.ndim != 2 or (
+    if not (code == FLOAT32 or code == FLOAT64 or half >= 0) or x.ndim == 0 or w.ndim != 2 or (
             x.ndim > NDIM or x.shape[x.ndim - 1] != w.shape[1]):
         return None
     if x.ndim != 2 and not cnp.PyArray_IS_C_CONTIGUOUS(x):
@@ -187,11 +190,15 @@ cdef ndarray _linear_arrays(ndarray x, ndarray w, ndarray bias):
     x, w = for_blas(x), for_blas(w)
     a = folded(x) if x.ndim > 2 else matrix(x)
     if bias is not None and not (bias.ndim == 1 and (
-            addable(bias, code, a.rows, w.shape[0], &rows, &columns))):
+            addable(bias, code if half < 0 else half, a.rows, w.shape[0], &rows, &columns))):
         return None
     for d in range(x.ndim - 1):
         dims[d] = x.shape[d]
     dims[x.ndim - 1] = w.shape[0]
+    if half >= 0 and (bias is None or bias.shape[0] == w.shape[0]):
+        return half_product(half, a, transposed(matrix(w)), bias, x.ndim, dims)
+    if half >= 0:
+        return None
     out = product(code, a, transposed(matrix(w)), x.ndim, dims)
     if bias is not None:
         add_into(out, code, a.rows, w.shape[0], bias, 1, 1)

@@ -4,7 +4,7 @@
    in registers (_product_tile.h). Columns of b are transposed into a buffer first, where that pays.
    Shorter rows, and dot products, hold their sums in vectors of up to 64 bytes, which the compiler
    splits into the machine's. */
-#include "matmul.h"
+#include "multiply.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Products of small matrices, for which a call of the BLAS costs more than the arithmetic.
-   See _matmul.c. */
-#ifndef IMODE_MATMUL_H
-#define IMODE_MATMUL_H
+   See _multiply.c. */
+#ifndef IMODE_MULTIPLY_H
+#define IMODE_MULTIPLY_H
 
 #include <stddef.h>
 
