@@ -235,6 +235,54 @@ def test_a_product_of_nothing_and_the_vectors_that_are_added(dtype):
         imode.addmm(imode.ones(3, dtype=dtype), x, y)
 
 
+# Around the sizes of tiles: 64 queries, 256 keys, 32 numbers of each.
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize(
+    "queries, keys, size", [(1, 1, 1), (3, 40, 8), (64, 32, 32), (70, 257, 33), (33, 300, 80)]
+)
+def test_attention(queries, keys, size, dtype):
+    q = imode.randn(2, 4, queries, size).to(dtype)
+    k, v = imode.randn(2, 2, keys, 2, size).to(dtype).transpose(2, 3)
+    seen = imode.rand(queries, keys) > 0.3
+    added = imode.randn(2, 1, queries, keys).to(dtype)
+    for facts in ({}, {"is_causal": True}, {"attn_mask": seen}, {"attn_mask": added, "scale": 0.3}):
+        narrow = [x.clone().requires_grad_() for x in (q, k, v)]
+        wide = [x.double().requires_grad_() for x in (q, k, v)]
+        exact = facts
+        if "scale" in facts:
+            exact = {**facts, "attn_mask": added.double()}
+        found = F.scaled_dot_product_attention(*narrow, enable_gqa=True, **facts)
+        wanted = F.scaled_dot_product_attention(*wide, enable_gqa=True, **exact)
+        assert found.dtype == dtype
+        found.sum().backward()
+        wanted.sum().backward()
+        pairs = [(found, wanted), *((a.grad, b.grad) for a, b in zip(narrow, wide))]
+        step = imode.finfo(dtype).eps
+        for one, other in pairs:
+            bound = step * (2 * other.abs() + 4 * other.abs().max() + 0.1)
+            assert ((one.double() - other).abs() <= bound).all()
+
+
+def test_a_row_without_keys_is_zero():
+    q, seen = imode.randn(1, 1, 3, 8).bfloat16(), imode.tensor([[True], [False], [True]])
+    found = F.scaled_dot_product_attention(q, q, q, attn_mask=seen.expand(3, 3))
+    assert found[0, 0, 1].eq(0).all()
+    assert found[0, 0, ::2].ne(0).all()
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_rows_of_tables_and_borders_keep_their_bits(dtype):
+    table = imode.tensor([[1.0, -0.0], [NAN, 3e38], [1e-40, 2.5]]).to(dtype).requires_grad_()
+    found = F.embedding(imode.tensor([2, 0, 2]), table)
+    assert found.view(imode.int16).tolist() == table.view(imode.int16)[[2, 0, 2]].tolist()
+    found.sum().backward()
+    assert table.grad.tolist() == [[1, 1], [0, 0], [2, 2]]
+    padded = F.pad(found, (1, 1, 0, 1), value=1 / 3)
+    assert padded[:3, 1:3].view(imode.int16).equal(found.view(imode.int16))
+    assert padded[3].eq(imode.tensor(1 / 3).to(dtype)).all()
+    assert F.pad(found, (-1, 0)).equal(found[:, 1:])
+
+
 @pytest.mark.parametrize("dtype", [*NARROW, imode.float32, imode.complex64, imode.float8_e5m2])
 @pytest.mark.parametrize("size", [4, 5000])
 def test_what_is_beyond_the_range_becomes_infinite_without_a_warning(size, dtype):

@@ -20,6 +20,7 @@ _OWN = _names("""
     log_normal_ geometric_ bernoulli_ rand randn randint rand_like randn_like randint_like
     multinomial normal nan_to_num nextafter _standard_gamma _standard_gamma_grad _sample_dirichlet
     _dirichlet_grad hash_tensor _grouped_mm _scaled_mm_v2 _scaled_grouped_mm_v2
+    _scaled_dot_product_flash_attention_for_cpu _flash_attention_backward constant_pad_nd
 """)
 
 # Elements change places, or are left as zeros.
@@ -27,7 +28,7 @@ _MOVES = _names("""
     clone repeat flip roll rot90 cat stack diag_embed gather index_select take masked_select tril
     triu index_copy masked_scatter slice_scatter select_scatter diagonal_scatter as_strided_scatter
     pixel_shuffle pixel_unshuffle channel_shuffle native_channel_shuffle _index im2col
-    reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d
+    embedding reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d
     replication_pad3d as_strided_copy diagonal_copy expand_copy permute_copy squeeze_copy t_copy
     transpose_copy unfold_copy unsqueeze_copy select_copy slice_copy view_copy alias_copy
     detach_copy narrow_copy split_copy split_with_sizes_copy unbind_copy _select_backward

@@ -6,6 +6,8 @@
 
 #include <immintrin.h>
 
+#include "half_product.h"
+
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,avx512bf16,prefer-vector-width=512")
 
@@ -13,8 +15,8 @@
 #define BRAIN_ROWS 12    /* of a tile */
 
 /* Rows of a whose elements lie side by side, filled up with zeros to a depth of `full`. */
-static void brain_pairs(long rows, long depth, const uint16_t *a, long ai, long ak, uint16_t *to,
-                        long full)
+static inline void brain_pairs(long rows, long depth, const uint16_t *a, long ai, long ak,
+                               uint16_t *to, long full)
 {
     const long block = 32; /* a cache line of either */
     for (long k0 = 0; k0 < depth; k0 += block)
@@ -61,9 +63,12 @@ INLINE void brain_turn(const uint16_t *b, long bj, uint16_t *to)
     }
 }
 
-/* to[p, j] = b[2 p, j], b[2 p + 1, j]; zeros beyond the last row and column. */
-static void brain_pack(long depth, long cols, const uint16_t *b, long bk, long bj, uint16_t *to)
+/* to[p, j] = b[2 p, j], b[2 p + 1, j]; zeros beyond the last row, up to `full` rows, and column. */
+static void brain_pack(long depth, long full, long cols, const uint16_t *b, long bk, long bj,
+                       uint16_t *to)
 {
+    const long packed = (depth + 1) / 2 * 2;
+    memset(to + packed * BRAIN_COLUMNS, 0, (full - packed) * BRAIN_COLUMNS * sizeof *to);
     const __m512i first = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9,
                                            40, 8, 39, 7, 38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1,
                                            32, 0);
@@ -129,8 +134,8 @@ INLINE void brain_tile(const int rows, long pairs, long cols, const uint16_t *a,
 }
 
 /* out (rows, cols), contiguous rows ldo apart, = bias + a @ b, for up to BRAIN_COLUMNS columns. */
-static void brain_panel(long rows, long pairs, long cols, const uint16_t *a, long ai,
-                        const uint16_t *panel, const float *bias, uint16_t *out, long ldo)
+static inline void brain_panel(long rows, long pairs, long cols, const uint16_t *a, long ai,
+                               const uint16_t *panel, const float *bias, uint16_t *out, long ldo)
 {
     for (; rows >= BRAIN_ROWS; rows -= BRAIN_ROWS, a += BRAIN_ROWS * ai, out += BRAIN_ROWS * ldo)
         brain_tile(BRAIN_ROWS, pairs, cols, a, ai, panel, bias, out, ldo);

@@ -56,14 +56,23 @@ static void shape_tiles(long above, long below)
     WRITTEN;
 }
 
-/* Up to 32 rows of the result. `below`: those of the lower tiles. */
-INLINE void tile_rows(const int below, long depth, const uint16_t *a, long ai,
-                      const uint16_t *panel, float *sums)
+/* Up to 32 rows of the result, ld elements apart, or `added` to what is there. `below`: whether the
+   lower tiles have rows. */
+INLINE void tile_rows(const int below, const int added, long depth, const uint16_t *a, long ai,
+                      const uint16_t *panel, float *sums, long ld)
 {
-    const long row = 2 * ai, wide = 4 * BRAIN_COLUMNS; /* bytes */
-    _tile_zero(0);
-    _tile_zero(1);
-    if (below) {
+    const long row = 2 * ai, wide = 4 * BRAIN_COLUMNS, to = 4 * ld; /* bytes */
+    if (added) {
+        _tile_loadd(0, sums, to);
+        _tile_loadd(1, sums + TILE, to);
+    } else {
+        _tile_zero(0);
+        _tile_zero(1);
+    }
+    if (below && added) {
+        _tile_loadd(2, sums + TILE * ld, to);
+        _tile_loadd(3, sums + TILE * ld + TILE, to);
+    } else if (below) {
         _tile_zero(2);
         _tile_zero(3);
     }
@@ -79,17 +88,17 @@ INLINE void tile_rows(const int below, long depth, const uint16_t *a, long ai,
             _tile_dpbf16ps(3, 5, 7);
         }
     }
-    _tile_stored(0, sums, wide);
-    _tile_stored(1, sums + TILE, wide);
+    _tile_stored(0, sums, to);
+    _tile_stored(1, sums + TILE, to);
     if (below) {
-        _tile_stored(2, sums + TILE * BRAIN_COLUMNS, wide);
-        _tile_stored(3, sums + TILE * BRAIN_COLUMNS + TILE, wide);
+        _tile_stored(2, sums + TILE * ld, to);
+        _tile_stored(3, sums + TILE * ld + TILE, to);
     }
 }
 
 /* As brain_panel; depth is a multiple of TILE_DEPTH, to which the panel has been filled up. */
-static void tile_panel(long rows, long depth, long cols, const uint16_t *a, long ai,
-                       const uint16_t *panel, const float *bias, uint16_t *out, long ldo)
+static inline void tile_panel(long rows, long depth, long cols, const uint16_t *a, long ai,
+                              const uint16_t *panel, const float *bias, uint16_t *out, long ldo)
 {
     const __mmask32 mask = (__mmask32)(((uint64_t)1 << cols) - 1);
     const __m512 bias0 = bias ? _mm512_loadu_ps(bias) : _mm512_setzero_ps();
@@ -105,9 +114,9 @@ static void tile_panel(long rows, long depth, long cols, const uint16_t *a, long
         }
         WRITTEN;
         if (below)
-            tile_rows(1, depth, a, ai, panel, sums);
+            tile_rows(1, 0, depth, a, ai, panel, sums, BRAIN_COLUMNS);
         else
-            tile_rows(0, depth, a, ai, panel, sums);
+            tile_rows(0, 0, depth, a, ai, panel, sums, BRAIN_COLUMNS);
         for (long r = 0; r < n; r++) {
             const float *sum = sums + r * BRAIN_COLUMNS;
             const __m512i made = (__m512i)_mm512_cvtne2ps_pbh(

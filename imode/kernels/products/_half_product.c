@@ -26,10 +26,7 @@ void imode_brain_panel(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t cols, const vo
                        ptrdiff_t ldo, void *panel)
 {
     const long step = imode_brain_step(), full = (depth + step - 1) / step * step;
-    const long packed = (depth + 1) / 2 * 2; /* rows of the panel that are packed */
-    brain_pack(depth, cols, b, bk, bj, panel);
-    memset((uint16_t *)panel + packed * BRAIN_COLUMNS, 0,
-           (full - packed) * BRAIN_COLUMNS * sizeof(uint16_t));
+    brain_pack(depth, full, cols, b, bk, bj, panel);
     if (has_tiles())
         tile_panel(rows, full, cols, a, ai, panel, bias, out, ldo);
     else

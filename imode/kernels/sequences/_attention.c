@@ -24,6 +24,18 @@ V_INLINE float exp_of_score(float x)
 #define LOOPS "_attention_loops.h"
 #include "_levels.h"
 
+#if CHOOSE
+#include "_attention_tiles.h"
+
+int attention_takes_brains(void) { return has_tiles(); }
+
+int attention_of_brains(const attention_t *a) { return tile_forward(a); }
+#else
+int attention_takes_brains(void) { return 0; }
+
+int attention_of_brains(const attention_t *a) { return (void)a, -1; }
+#endif
+
 int attention_forward(int wide, const attention_t *a)
 {
     PICK(forward, (a))

@@ -25,4 +25,9 @@ typedef struct {
 int attention_forward(int wide, const attention_t *a);
 int attention_backward(int wide, const attention_t *a);
 
+/* Of bfloat16, by instructions for it: whether there are such; a mask that is added and the
+   logarithms are of float. */
+int attention_takes_brains(void);
+int attention_of_brains(const attention_t *a);
+
 #endif

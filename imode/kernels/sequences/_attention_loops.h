@@ -10,20 +10,48 @@
 /* Of a tile's row: scores masked, in place. */
 static void NAME(masked)(const attention_t *a, long head, long i, long first, long n, T *s)
 {
-    const long step = a->mask_column;
+    const long step = a->mask_column, at = head * a->mask_head + i * a->mask_row + first * step;
     if (a->mask && a->boolean) {
-        const char *m = (const char *)a->mask + head * a->mask_head + i * a->mask_row +
-                        first * step;
-        for (long j = 0; j < n; j++)
-            s[j] = m[j * step] ? s[j] : -(T)INFINITY;
+        const char *m = (const char *)a->mask + at;
+        if (step == 1)
+            for (long j = 0; j < n; j++)
+                s[j] = m[j] ? s[j] : -(T)INFINITY;
+        else
+            for (long j = 0; j < n; j++)
+                s[j] = m[j * step] ? s[j] : -(T)INFINITY;
     } else if (a->mask) {
-        const T *m = (const T *)a->mask + head * a->mask_head + i * a->mask_row + first * step;
-        for (long j = 0; j < n; j++)
-            s[j] += m[j * step];
+        const T *m = (const T *)a->mask + at;
+        if (step == 1)
+            for (long j = 0; j < n; j++)
+                s[j] += m[j];
+        else
+            for (long j = 0; j < n; j++)
+                s[j] += m[j * step];
     }
     if (a->causal)
         for (long j = i + 1 > first ? i + 1 - first : 0; j < n; j++)
             s[j] = -(T)INFINITY;
+}
+
+/* The largest of 16, and their sum, by halves. */
+INLINE T NAME(largest_of)(T *part)
+{
+    UNROLL
+    for (int half = 8; half; half /= 2)
+        UNROLL
+        for (int w = 0; w < half; w++)
+            part[w] = part[w + half] > part[w] ? part[w + half] : part[w];
+    return part[0];
+}
+
+INLINE T NAME(sum_of)(T *part)
+{
+    UNROLL
+    for (int half = 8; half; half /= 2)
+        UNROLL
+        for (int w = 0; w < half; w++)
+            part[w] += part[w + half];
+    return part[0];
 }
 
 INLINE T NAME(largest)(const T *s, long n)
@@ -35,8 +63,7 @@ INLINE T NAME(largest)(const T *s, long n)
     for (; j + 16 <= n; j += 16)
         for (int w = 0; w < 16; w++)
             part[w] = s[j + w] > part[w] ? s[j + w] : part[w];
-    for (int w = 0; w < 16; w++)
-        most = part[w] > most ? part[w] : most;
+    most = NAME(largest_of)(part);
     for (; j < n; j++)
         most = s[j] > most ? s[j] : most;
     return most;
@@ -44,13 +71,12 @@ INLINE T NAME(largest)(const T *s, long n)
 
 INLINE T NAME(dot)(const T *s, const T *by, long n)
 {
-    T part[16] = {0}, sum = 0;
+    T part[16] = {0}, sum;
     long j = 0;
     for (; j + 16 <= n; j += 16)
         for (int w = 0; w < 16; w++)
             part[w] += s[j + w] * by[j + w];
-    for (int w = 0; w < 16; w++)
-        sum += part[w];
+    sum = NAME(sum_of)(part);
     for (; j < n; j++)
         sum += s[j] * by[j];
     return sum;
@@ -59,7 +85,7 @@ INLINE T NAME(dot)(const T *s, const T *by, long n)
 /* s = exp(s - less); returns the sum. */
 static T NAME(powers)(T *s, long n, T less)
 {
-    T part[16] = {0}, sum = 0;
+    T part[16] = {0}, sum;
     long j = 0;
     for (; j + 16 <= n; j += 16)
         for (int w = 0; w < 16; w++) {
@@ -67,8 +93,7 @@ static T NAME(powers)(T *s, long n, T less)
             s[j + w] = power;
             part[w] += power;
         }
-    for (int w = 0; w < 16; w++)
-        sum += part[w];
+    sum = NAME(sum_of)(part);
     for (; j < n; j++)
         sum += s[j] = POWER(s[j] - less);
     return sum;

@@ -23,3 +23,5 @@ cdef extern from "_attention.h" nogil:
 
     int attention_forward(int wide, const attention_t*)
     int attention_backward(int wide, const attention_t*)
+    bint attention_takes_brains()
+    int attention_of_brains(const attention_t*)

@@ -10,9 +10,11 @@ from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport Fields, empty
 from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dtype cimport BFLOAT16, typenum_of
 from imode._core.iterate cimport empty_like, in_row_order
 from imode._core.keyset cimport keyset_t
 from imode._core.parallel cimport parallel_for, skipping
+from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport PyLong_AsLong, _array, _count, array_of, array_or_none
 from libc.math cimport INFINITY, exp, sqrt
 from libc.string cimport memset
@@ -36,6 +38,7 @@ cdef enum:
 cdef struct Heads:                # all heads of keys, shared between threads
     attention_t first             # of batch 0, head 0; the others are so many bytes away:
     int wide
+    int brains                    # of bfloat16
     int backward
     long heads                    # of keys, in each batch
     long q_batch, q_step, k_batch, k_step, v_batch, v_step
@@ -43,6 +46,9 @@ cdef struct Heads:                # all heads of keys, shared between threads
     long grad_q_batch, grad_q_step, grad_k_batch, grad_k_step, grad_v_batch, grad_v_step
     long mask_batch, mask_step
     int failed
+
+
+cdef bint _takes_brains = attention_takes_brains()
 
 
 def _refuse(text, *arrays):
@@ -55,14 +61,15 @@ cdef int _check(cnp.ndarray q, cnp.ndarray k, cnp.ndarray v, object mask) except
     cdef cnp.npy_intp* b = cnp.PyArray_DIMS(k)
     cdef cnp.npy_intp* c = cnp.PyArray_DIMS(v)
     cdef int kind = cnp.PyArray_TYPE(q)
+    cdef int added = cnp.NPY_FLOAT if kind == typenum_of[<int>BFLOAT16] else kind
     if cnp.PyArray_NDIM(q) != 4 or cnp.PyArray_NDIM(k) != 4 or cnp.PyArray_NDIM(v) != 4 or (
             a[0] != b[0] or b[0] != c[0] or b[1] != c[1] or b[2] != c[2] or a[3] != b[3]) or (
             b[1] == 0 or a[1] % b[1]):
         _refuse("expected (batch, heads, length, size) of queries, keys and values", q, k, v)
-    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
+    if added != cnp.NPY_FLOAT and added != cnp.NPY_DOUBLE:
         raise errors.dtypes.not_implemented("flash_attention", q.dtype)
     if cnp.PyArray_TYPE(k) != kind or cnp.PyArray_TYPE(v) != kind or (
-            mask is not None and cnp.PyArray_TYPE(<cnp.ndarray>mask) not in (kind, cnp.NPY_BOOL)):
+            mask is not None and cnp.PyArray_TYPE(<cnp.ndarray>mask) not in (added, cnp.NPY_BOOL)):
         raise RuntimeError("scaled_dot_product_attention: expected tensors of one dtype")
     return 0
 
@@ -89,7 +96,7 @@ cdef object _describe(Heads* heads, cnp.ndarray q, cnp.ndarray k, cnp.ndarray v,
     cdef cnp.npy_intp* sv = cnp.PyArray_STRIDES(v)
     cdef cnp.npy_intp* so = cnp.PyArray_STRIDES(out)
     cdef cnp.npy_intp* sm
-    heads.wide, heads.failed = item == 8, 0
+    heads.wide, heads.brains, heads.failed = item == 8, item == 2, 0
     heads.heads = cnp.PyArray_DIM(k, 1)
     a.group = cnp.PyArray_DIM(q, 1) // heads.heads
     a.nq, a.nk = cnp.PyArray_DIM(q, 2), cnp.PyArray_DIM(k, 2)
@@ -101,7 +108,7 @@ cdef object _describe(Heads* heads, cnp.ndarray q, cnp.ndarray k, cnp.ndarray v,
     heads.q_batch, heads.q_step = sq[0], sq[1] * a.group
     heads.k_batch, heads.k_step, heads.v_batch, heads.v_step = sk[0], sk[1], sv[0], sv[1]
     heads.out_batch, heads.out_step = so[0], so[1] * a.group
-    heads.lse_step = a.group * a.nq * item
+    heads.lse_step = a.group * a.nq * cnp.PyArray_ITEMSIZE(lse)
     a.mask, a.boolean = NULL, 0
     heads.mask_batch = heads.mask_step = 0
     if mask is not None:
@@ -140,7 +147,7 @@ cdef void _each(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
             one.grad_v = <char*>one.grad_v + b * all.grad_v_batch + h * all.grad_v_step
             if attention_backward(all.wide, &one):
                 all.failed = 1
-        elif attention_forward(all.wide, &one):
+        elif attention_of_brains(&one) if all.brains else attention_forward(all.wide, &one):
             all.failed = 1
 
 
@@ -155,6 +162,17 @@ cdef int _run(Heads* heads, long batch) except -1:
     return 0
 
 
+cdef bint _is_half(cnp.ndarray x) noexcept:
+    """Whether it is of a dtype of 16 bits."""
+    cdef int kind = cnp.PyArray_TYPE(x)
+    return kind == cnp.NPY_FLOAT16 or kind == typenum_of[<int>BFLOAT16]
+
+
+cdef object _widened(object x):
+    """In float32, what is of 16 bits; None stays None."""
+    return cast(x, np.float32) if x is not None and _is_half(x) else x
+
+
 cdef tuple _forward(cnp.ndarray q, cnp.ndarray k, cnp.ndarray v, object mask, bint causal,
                     object scale):
     """(output, logarithms of the sums of exp)"""
@@ -162,15 +180,15 @@ cdef tuple _forward(cnp.ndarray q, cnp.ndarray k, cnp.ndarray v, object mask, bi
     cdef cnp.ndarray out, lse
     cdef cnp.npy_intp[4] dims
     cdef int kind = cnp.PyArray_TYPE(q), i
-    if kind == cnp.NPY_FLOAT16:
-        wide = [None if x is None else x.astype(np.float32) if x.dtype == np.float16 else x
-                for x in (q, k, v, mask)]
-        out, lse = _forward(wide[0], wide[1], wide[2], wide[3], causal, scale)
-        return (<object>out).astype(np.float16), lse
+    if _is_half(q):
+        mask = _widened(mask)
+        if kind == cnp.NPY_FLOAT16 or not _takes_brains:
+            out, lse = _forward(_widened(q), _widened(k), _widened(v), mask, causal, scale)
+            return cast(out, q.dtype), lse
     _check(q, k, v, mask)
     for i in range(4):
         dims[i] = cnp.PyArray_DIM(q, i)
-    lse = empty(kind, 3, dims)
+    lse = empty(cnp.NPY_FLOAT if _is_half(q) else kind, 3, dims)
     if cnp.PyArray_DIM(v, 3) == dims[3]:
         out = _lines(empty_like(q, kind))
     else:
@@ -205,11 +223,9 @@ def attention_back(grad, q, k, v, mask, out, lse, bint causal, scale):
     cdef Heads heads
     cdef attention_t* a = &heads.first
     cdef cnp.ndarray grad_q, grad_k, grad_v, given
-    if q.dtype == np.float16:
-        wide = [None if x is None else x.astype(np.float32) if x.dtype == np.float16 else x
-                for x in (grad, q, k, v, mask, out)]
-        found = attention_back(*wide, lse, causal, scale)
-        return tuple([each.astype(np.float16) for each in found])
+    if _is_half(q):
+        wide = [_widened(x) for x in (grad, q, k, v, mask, out)]
+        return tuple([cast(x, q.dtype) for x in attention_back(*wide, lse, causal, scale)])
     _check(q, k, v, mask)
     shape = (*q.shape[:3], v.shape[3])
     for array, wanted in ((grad, shape), (out, shape), (lse, q.shape[:3])):
