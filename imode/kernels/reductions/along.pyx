@@ -20,7 +20,7 @@ from imode._core.loops cimport find_loop, loop_t
 from imode._core.making cimport wrap
 from imode._core.stored cimport run_otherwise
 from imode._core.tensor cimport Tensor, storage
-from imode.kernels.creation.copy cimport write
+from imode.kernels.creation.copy cimport cast, write
 from imode.kernels.reductions import rows as row_loops
 from imode.kernels.reductions.reduce cimport ALL, BAD, NDIM, Plan, axes_of, make_plan
 from imode.kernels.reductions.rows cimport IMODE_ROOM, brain, columns, scan_t
@@ -28,6 +28,8 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
+
+import numpy as np
 
 from imode._core.dtype import as_numpy
 from imode._core.type_names import c_name
@@ -612,18 +614,23 @@ cdef object _scan_kernel(Operator op, keyset_t keys, PyObject** args):
         dtype = dtype_from_typenum(cnp.PyArray_TYPE(x))     # not int64, which would not fit
         own[0], own[1], own[2], own[3] = args[0], args[1], <PyObject*>dtype, args[3]
         return run_otherwise(op, keys, own)
-    if is_integral(code):
+    cdef bint half = code == FLOAT16
+    if half:
+        code = FLOAT32
+    elif is_integral(code):
         code = INT64
     if self.loop[code] == NULL or axis == BAD or x.ndim == 0 or (
             to != <PyObject*>None or cnp.PyArray_SIZE(x) == 0):
         return run_otherwise(op, keys, args)
-    if cnp.PyArray_TYPE(x) != typenum_of[code]:
+    if half:
+        x = cast(x, np.float32)
+    elif cnp.PyArray_TYPE(x) != typenum_of[code]:
         x = cnp.PyArray_Cast(x, typenum_of[code])
     block = _block(x, axis)
     x = _contiguous(x)
     out = empty(typenum_of[code], x.ndim, x.shape)
     _scan_all(self.loop[code], x, out, &block)
-    return deliver(op, out, args)
+    return deliver(op, cast(out, np.float16) if half else out, args)
 
 
 cumsum = _scan(imode_cumsum_f, imode_cumsum_d, imode_cumsum_l)

@@ -1,6 +1,6 @@
 """The fast case of sort, unique, nonzero and masked_select.
 
-It serves row order, float32, float64, int32 and int64. Short lines are sorted by insertion, the
+It serves row order, float32, float64, int32 and int64; sort float16, too, in float32. Short lines are sorted by insertion, the
 others of sort by digits.
 The general case, the operator's function over ndarrays, serves everything else.
 """
@@ -16,10 +16,13 @@ from imode._core.making cimport hold, wrap
 from imode._core.parallel cimport (
     WORTH_IT, Thread, give_up_gil, parallel_for, skipping, take_gil)
 from imode._core.tensor cimport Tensor, storage
+from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport _array, _count, _dim, _item, _row_major, _same_shape
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
+
+import numpy as np
 
 cnp.import_array()
 
@@ -110,9 +113,11 @@ cdef object _pair(Operator op, ndarray values, ndarray indices):
 
 cdef object _sorted(Operator op, keyset_t keys, PyObject** args, PyObject* at, PyObject* order):
     cdef Fields* a = _array(args[0])
-    cdef int kind = a.descr.type_num
+    cdef bint half = a.descr.type_num == cnp.NPY_FLOAT16
+    cdef int kind = cnp.NPY_FLOAT if half else a.descr.type_num
     cdef int dim = _dim(at, a.nd) if a.nd else -1
     cdef npy_intp total = _count(a, 0, a.nd)
+    cdef ndarray source = storage(<Tensor>args[0])
     cdef ndarray values, indices
     cdef Thread* thread
     cdef Lines lines
@@ -120,12 +125,14 @@ cdef object _sorted(Operator op, keyset_t keys, PyObject** args, PyObject* at, P
             kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT32, cnp.NPY_INT64)) or (
             total == 0 or a.dimensions[dim] > MOST):
         return run_general(op, keys, args)
-    values = empty_like(storage(<Tensor>args[0]), kind)
-    indices = empty_like(storage(<Tensor>args[0]), cnp.NPY_INT64)
-    lines.x, lines.values = a.data, <char*>cnp.PyArray_DATA(values)
+    if half:
+        source = cast(source, np.float32)
+    values = empty_like(source, kind)
+    indices = empty_like(source, cnp.NPY_INT64)
+    lines.x, lines.values = <char*>cnp.PyArray_DATA(source), <char*>cnp.PyArray_DATA(values)
     lines.indices = <int64_t*>cnp.PyArray_DATA(indices)
     lines.n, lines.inner, lines.item = (
-        a.dimensions[dim], _count(a, dim + 1, a.nd), _item(args[0]))
+        a.dimensions[dim], _count(a, dim + 1, a.nd), cnp.PyArray_ITEMSIZE(source))
     lines.kind, lines.falling, lines.failed = kind, <object>order is True, False
     if not skipping():
         _held = hold(args, op.nargs) if total >= WORTH_IT else None
@@ -134,7 +141,7 @@ cdef object _sorted(Operator op, keyset_t keys, PyObject** args, PyObject* at, P
         take_gil(thread)
     if lines.failed:
         raise MemoryError
-    return _pair(op, values, indices)
+    return _pair(op, cast(values, np.float16) if half else values, indices)
 
 
 cdef object _sort(Operator op, keyset_t keys, PyObject** args):
