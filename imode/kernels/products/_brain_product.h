@@ -14,28 +14,11 @@
 #define BRAIN_COLUMNS IMODE_PANEL /* of a panel: two vectors of pairs */
 #define BRAIN_ROWS 12    /* of a tile */
 
-/* Rows of a whose elements lie side by side, filled up with zeros to a depth of `full`. */
-static inline void brain_pairs(long rows, long depth, const uint16_t *a, long ai, long ak,
-                               uint16_t *to, long full)
+/* 16 vectors of 16 pairs each: rows become columns, by ones, twos, fours and eights. Those of the
+   result are ld elements apart. */
+INLINE void brain_turn(__m512i *x, uint16_t *to, long ld)
 {
-    const long block = 32; /* a cache line of either */
-    for (long k0 = 0; k0 < depth; k0 += block)
-        for (long i0 = 0; i0 < rows; i0 += block)
-            for (long i = i0; i < rows && i < i0 + block; i++)
-                for (long k = k0; k < depth && k < k0 + block; k++)
-                    to[i * full + k] = a[i * ai + k * ak];
-    for (long i = 0; depth < full && i < rows; i++)
-        memset(to + i * full + depth, 0, (full - depth) * sizeof *to);
-}
-
-/* 16 pairs of 16 columns of b, whose rows lie side by side: to[p, j] = b[2 p, j], b[2 p + 1, j].
-   Rows of pairs become columns, by ones, twos, fours and eights. */
-INLINE void brain_turn(const uint16_t *b, long bj, uint16_t *to)
-{
-    __m512i x[16], y[16];
-    _Pragma("GCC unroll 16")
-    for (int j = 0; j < 16; j++)
-        x[j] = _mm512_loadu_si512(b + j * bj);
+    __m512i y[16];
     _Pragma("GCC unroll 8")
     for (int j = 0; j < 16; j += 2) {
         y[j] = _mm512_unpacklo_epi32(x[j], x[j + 1]);
@@ -43,6 +26,7 @@ INLINE void brain_turn(const uint16_t *b, long bj, uint16_t *to)
     }
     _Pragma("GCC unroll 4")
     for (int j = 0; j < 16; j += 4)
+        _Pragma("GCC unroll 2")
         for (int i = 0; i < 2; i++) {
             x[j + 2 * i] = _mm512_unpacklo_epi64(y[j + i], y[j + 2 + i]);
             x[j + 2 * i + 1] = _mm512_unpackhi_epi64(y[j + i], y[j + 2 + i]);
@@ -56,11 +40,53 @@ INLINE void brain_turn(const uint16_t *b, long bj, uint16_t *to)
     }
     _Pragma("GCC unroll 8")
     for (int i = 0; i < 8; i++) {
-        const __m512i even = _mm512_shuffle_i32x4(y[i], y[i + 8], 0x88);
-        const __m512i odd = _mm512_shuffle_i32x4(y[i], y[i + 8], 0xdd);
-        _mm512_storeu_si512(to + i * 2 * BRAIN_COLUMNS, even);
-        _mm512_storeu_si512(to + (i + 8) * 2 * BRAIN_COLUMNS, odd);
+        _mm512_storeu_si512(to + i * ld, _mm512_shuffle_i32x4(y[i], y[i + 8], 0x88));
+        _mm512_storeu_si512(to + (i + 8) * ld, _mm512_shuffle_i32x4(y[i], y[i + 8], 0xdd));
     }
+}
+
+/* Two rows of 32 elements as 32 pairs. */
+INLINE void brain_mix(__m512i above, __m512i below, __m512i *left, __m512i *right)
+{
+    const __m512i first = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9,
+                                           40, 8, 39, 7, 38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1,
+                                           32, 0);
+    const __m512i second = _mm512_add_epi16(first, _mm512_set1_epi16(16));
+    *left = _mm512_permutex2var_epi16(above, first, below);
+    *right = _mm512_permutex2var_epi16(above, second, below);
+}
+
+/* A block of 32 by 32 whose columns lie side by side, in rows. */
+static void brain_block(const uint16_t *a, long ak, uint16_t *to, long full)
+{
+    __m512i left[16], right[16];
+    for (int p = 0; p < 16; p++)
+        brain_mix(_mm512_loadu_si512(a + 2 * p * ak), _mm512_loadu_si512(a + (2 * p + 1) * ak),
+                  left + p, right + p);
+    brain_turn(left, to, full);
+    brain_turn(right, to + 16 * full, full);
+}
+
+/* Rows of a whose elements lie side by side, filled up with zeros to a depth of `full`. */
+static inline void brain_pairs(long rows, long depth, const uint16_t *a, long ai, long ak,
+                               uint16_t *to, long full)
+{
+    const long block = 32; /* a cache line of either */
+    for (long i = 0; i < rows; i++) {
+        if (ak == 1)
+            memcpy(to + i * full, a + i * ai, depth * sizeof *to);
+        memset(to + i * full + depth, 0, (full - depth) * sizeof *to);
+    }
+    for (long k0 = 0; ak != 1 && k0 < depth; k0 += block)
+        for (long i0 = 0; i0 < rows; i0 += block) {
+            if (ai == 1 && k0 + block <= depth && i0 + block <= rows) {
+                brain_block(a + i0 + k0 * ak, ak, to + i0 * full + k0, full);
+                continue;
+            }
+            for (long i = i0; i < rows && i < i0 + block; i++)
+                for (long k = k0; k < depth && k < k0 + block; k++)
+                    to[i * full + k] = a[i * ai + k * ak];
+        }
 }
 
 /* to[p, j] = b[2 p, j], b[2 p + 1, j]; zeros beyond the last row, up to `full` rows, and column. */
@@ -69,16 +95,16 @@ static void brain_pack(long depth, long full, long cols, const uint16_t *b, long
 {
     const long packed = (depth + 1) / 2 * 2;
     memset(to + packed * BRAIN_COLUMNS, 0, (full - packed) * BRAIN_COLUMNS * sizeof *to);
-    const __m512i first = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9,
-                                           40, 8, 39, 7, 38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1,
-                                           32, 0);
-    const __m512i second = _mm512_add_epi16(first, _mm512_set1_epi16(16));
     if (bk == 1 && cols == BRAIN_COLUMNS && depth % 2 == 0) {
         long k = 0;
-        for (; k + 32 <= depth; k += 32, b += 32, to += 32 * BRAIN_COLUMNS) {
-            brain_turn(b, bj, to);
-            brain_turn(b + 16 * bj, bj, to + BRAIN_COLUMNS);
-        }
+        for (; k + 32 <= depth; k += 32, b += 32, to += 32 * BRAIN_COLUMNS)
+            for (int half = 0; half < 32; half += 16) {
+                __m512i x[16];
+                _Pragma("GCC unroll 16")
+                for (int j = 0; j < 16; j++)
+                    x[j] = _mm512_loadu_si512(b + (half + j) * bj);
+                brain_turn(x, to + 2 * half, 2 * BRAIN_COLUMNS);
+            }
         for (long j = 0; j < cols; j++)
             for (long i = 0; k + i < depth; i += 2)
                 memcpy(to + i * BRAIN_COLUMNS + 2 * j, b + j * bj + i, 2 * sizeof *to);
@@ -86,12 +112,14 @@ static void brain_pack(long depth, long full, long cols, const uint16_t *b, long
     }
     for (long k = 0; k < depth; k += 2, to += 2 * BRAIN_COLUMNS) {
         const uint16_t *row = b + k * bk;
-        if (bj == 1 && cols == BRAIN_COLUMNS) {
-            const __m512i above = _mm512_loadu_si512(row);
-            const __m512i below =
-                k + 1 < depth ? _mm512_loadu_si512(row + bk) : _mm512_setzero_si512();
-            _mm512_storeu_si512(to, _mm512_permutex2var_epi16(above, first, below));
-            _mm512_storeu_si512(to + 32, _mm512_permutex2var_epi16(above, second, below));
+        if (bj == 1) {
+            const __mmask32 mask = (__mmask32)(((uint64_t)1 << cols) - 1);
+            const __mmask32 more = k + 1 < depth ? mask : 0;
+            __m512i left, right;
+            brain_mix(_mm512_maskz_loadu_epi16(mask, row), _mm512_maskz_loadu_epi16(more, row + bk),
+                      &left, &right);
+            _mm512_storeu_si512(to, left);
+            _mm512_storeu_si512(to + 32, right);
             continue;
         }
         memset(to, 0, 2 * BRAIN_COLUMNS * sizeof *to);

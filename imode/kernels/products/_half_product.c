@@ -21,12 +21,15 @@ void imode_brain_pairs(ptrdiff_t rows, ptrdiff_t depth, const void *a, ptrdiff_t
     brain_pairs(rows, depth, a, ai, ak, to, full);
 }
 
-void imode_brain_panel(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t cols, const void *a, ptrdiff_t ai,
-                       const void *b, ptrdiff_t bk, ptrdiff_t bj, const float *bias, void *out,
-                       ptrdiff_t ldo, void *panel)
+void imode_brain_pack(ptrdiff_t depth, ptrdiff_t full, ptrdiff_t cols, const void *b, ptrdiff_t bk,
+                      ptrdiff_t bj, void *panel)
 {
-    const long step = imode_brain_step(), full = (depth + step - 1) / step * step;
     brain_pack(depth, full, cols, b, bk, bj, panel);
+}
+
+void imode_brain_panel(ptrdiff_t rows, ptrdiff_t full, ptrdiff_t cols, const void *a, ptrdiff_t ai,
+                       const void *panel, const float *bias, void *out, ptrdiff_t ldo)
+{
     if (has_tiles())
         tile_panel(rows, full, cols, a, ai, panel, bias, out, ldo);
     else
@@ -119,12 +122,17 @@ void imode_brain_pairs(ptrdiff_t rows, ptrdiff_t depth, const void *a, ptrdiff_t
     (void)rows, (void)depth, (void)a, (void)ai, (void)ak, (void)to, (void)full;
 }
 
-void imode_brain_panel(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t cols, const void *a, ptrdiff_t ai,
-                       const void *b, ptrdiff_t bk, ptrdiff_t bj, const float *bias, void *out,
-                       ptrdiff_t ldo, void *panel)
+void imode_brain_pack(ptrdiff_t depth, ptrdiff_t full, ptrdiff_t cols, const void *b, ptrdiff_t bk,
+                      ptrdiff_t bj, void *panel)
 {
-    (void)rows, (void)depth, (void)cols, (void)a, (void)ai, (void)b, (void)bk, (void)bj;
-    (void)bias, (void)out, (void)ldo, (void)panel;
+    (void)depth, (void)full, (void)cols, (void)b, (void)bk, (void)bj, (void)panel;
+}
+
+void imode_brain_panel(ptrdiff_t rows, ptrdiff_t full, ptrdiff_t cols, const void *a, ptrdiff_t ai,
+                       const void *panel, const float *bias, void *out, ptrdiff_t ldo)
+{
+    (void)rows, (void)full, (void)cols, (void)a, (void)ai, (void)panel, (void)bias, (void)out;
+    (void)ldo;
 }
 
 int imode_half_dots_take(void) { return 0; }

@@ -4,19 +4,20 @@
 
 #include <stddef.h>
 
-/* Whether there are such instructions; the depth that one of them takes; rows of a (rows, depth),
-   filled up with zeros to a depth of `full`; the product with up to IMODE_PANEL columns of b,
-   strides in elements, added to `bias`, IMODE_PANEL numbers for all rows, unless it is NULL. The
-   rows of a, and those of out, are contiguous; those of a are filled up to a multiple of that
-   depth, and `panel` has room for as many of that many columns. */
+/* Whether there are such instructions; the depth that one of them takes. Rows of a (rows, depth),
+   filled up with zeros to a depth of `full`, a multiple of that; up to IMODE_PANEL columns of b as a
+   panel, of `full` times IMODE_PANEL elements; their product, added to `bias`, IMODE_PANEL numbers
+   for all rows, unless it is NULL. Strides in elements; the rows of a that is multiplied, and those
+   of out, are contiguous. */
 #define IMODE_PANEL 32
 int imode_brain_takes(void);
 ptrdiff_t imode_brain_step(void);
 void imode_brain_pairs(ptrdiff_t rows, ptrdiff_t depth, const void *a, ptrdiff_t ai, ptrdiff_t ak,
                        void *to, ptrdiff_t full);
-void imode_brain_panel(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t cols, const void *a, ptrdiff_t ai,
-                       const void *b, ptrdiff_t bk, ptrdiff_t bj, const float *bias, void *out,
-                       ptrdiff_t ldo, void *panel);
+void imode_brain_pack(ptrdiff_t depth, ptrdiff_t full, ptrdiff_t cols, const void *b, ptrdiff_t bk,
+                      ptrdiff_t bj, void *panel);
+void imode_brain_panel(ptrdiff_t rows, ptrdiff_t full, ptrdiff_t cols, const void *a, ptrdiff_t ai,
+                       const void *panel, const float *bias, void *out, ptrdiff_t ldo);
 
 /* Of few rows: whether there are loops for it, and out (n, m) = a (n, k) @ b (k, m); b of bfloat16
    if `brain`, else of float16. Rows of a and out, and columns of b, are contiguous and so many

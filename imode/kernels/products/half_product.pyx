@@ -25,9 +25,10 @@ cdef extern from "half_product.h" nogil:
     npy_intp imode_brain_step() noexcept
     void imode_brain_pairs(npy_intp rows, npy_intp depth, const void* a, npy_intp ai, npy_intp ak,
                            void* to, npy_intp full) noexcept
-    void imode_brain_panel(npy_intp rows, npy_intp depth, npy_intp cols, const void* a, npy_intp ai,
-                           const void* b, npy_intp bk, npy_intp bj, const float* bias, void* out,
-                           npy_intp ldo, void* panel) noexcept
+    void imode_brain_pack(npy_intp depth, npy_intp full, npy_intp cols, const void* b, npy_intp bk,
+                          npy_intp bj, void* panel) noexcept
+    void imode_brain_panel(npy_intp rows, npy_intp full, npy_intp cols, const void* a, npy_intp ai,
+                           const void* panel, const float* bias, void* out, npy_intp ldo) noexcept
     bint imode_half_dots_take() noexcept
     void imode_half_dots(bint brain, npy_intp n, npy_intp k, npy_intp m, const float* a,
                          npy_intp an, const void* b, npy_intp bm, float* out, npy_intp ldo) noexcept
@@ -37,6 +38,7 @@ cdef enum:
     SHARE = 262144                # fewest multiplications per thread
     LEAST = 8                     # least size of a product by instructions for bfloat16,
     WORTH = 1 << 18               # and fewest multiplications in it, and per thread
+    NEAR = 1 << 19                # bytes of rows that stay near, and of panels
     FEW = 16                      # most rows that are multiplied with columns as they lie
     BESIDE = 64                   # columns of such a block
     GRAIN = 65536                 # fewest elements of columns per thread
@@ -200,20 +202,35 @@ cdef void _by_columns(Half* p) noexcept nogil:
 # ---- by instructions for bfloat16 ----
 
 cdef void _panels(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """Panels begin to end."""
+    """Panels begin to end: as many as the cache holds are packed, then rows pass by all of them."""
     cdef Half* p = <Half*>context
-    cdef npy_intp j
+    cdef npy_intp of_panel = 2 * PANEL * p.full, i, j, k, n, beside
+    cdef npy_intp rows = max(<npy_intp>PANEL, NEAR // (2 * p.full) // PANEL * PANEL)
+    cdef npy_intp most = min(end - begin, max(<npy_intp>1, NEAR // of_panel))
     cdef Py_ssize_t panel
-    cdef void* buffer = malloc(2 * PANEL * p.full)
+    cdef char* buffer = <char*>malloc(most * of_panel)
     if buffer == NULL:
         p.failed = True
         return
-    for panel in range(begin, end):
-        j = panel * PANEL
-        imode_brain_panel(
-            p.n, p.k, min(<npy_intp>PANEL, p.m - j), p.a.data, p.a.row_stride // 2,
-            p.b.data + j * p.b.column_stride, p.b.row_stride // 2, p.b.column_stride // 2,
-            NULL if p.bias == NULL else p.bias + j, p.out + 2 * j, p.m, buffer)
+    panel = begin
+    while panel < end:
+        beside = min(most, end - panel)
+        for k in range(beside):
+            j = (panel + k) * PANEL
+            imode_brain_pack(
+                p.k, p.full, min(<npy_intp>PANEL, p.m - j), p.b.data + j * p.b.column_stride,
+                p.b.row_stride // 2, p.b.column_stride // 2, buffer + k * of_panel)
+        i = 0
+        while i < p.n:
+            n = min(rows, p.n - i)
+            for k in range(beside):
+                j = (panel + k) * PANEL
+                imode_brain_panel(
+                    n, p.full, min(<npy_intp>PANEL, p.m - j), p.a.data + i * p.a.row_stride,
+                    p.a.row_stride // 2, buffer + k * of_panel,
+                    NULL if p.bias == NULL else p.bias + j, p.out + 2 * (i * p.m + j), p.m)
+            i += n
+        panel += beside
     free(buffer)
 
 
