@@ -519,3 +519,12 @@ def test_copies_with_a_part_replaced_lie_as_their_tensor():
     assert x[:1].expand(4, 6).select_scatter(imode.ones(6), 0, 1).is_contiguous()
     assert x.sum() == 0
     assert imode.slice_scatter(x.t(), imode.ones(1, 4), 0, 0, 1, out=imode.zeros(0)).is_contiguous()
+
+
+def test_broadcasting_a_view_of_another_dtype():
+    x = imode.tensor([0, 1, 2], dtype=imode.complex64, requires_grad=True)
+    y = imode.broadcast_to(x.real, (2, 3))
+    z = imode.broadcast_to(imode.view_as_real(x), (2, 3, 2))
+    assert y.tolist() == [[0, 1, 2]] * 2 and z.shape == (2, 3, 2)
+    (y.sum() + z.sum()).backward()
+    assert x.grad.tolist() == [4 + 2j] * 3

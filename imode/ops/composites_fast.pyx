@@ -55,12 +55,13 @@ cdef bint unseen(Operator op, keyset_t keys) except -1:
 
 
 cdef object pass_on(Operator op, keyset_t keys, PyObject** args):
+    """A call of the other operator; what it takes beyond this one's arguments: the defaults."""
     cdef Operator other = callee(op, 0)
     cdef PyObject* values[MAX_ARGS + 1]
     cdef int i
     cdef object result
     for i in range(other.nargs):
-        values[i] = args[i]
+        values[i] = args[i] if i < op.nargs else PyTuple_GET_ITEM(other.defaults, i)
     values[other.nargs] = args[0] if other.role == INPLACE else NULL
     result = call(other, values)
     return (<tuple>result)[0] if other.n_results > 1 else result
