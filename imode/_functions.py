@@ -15,6 +15,7 @@ from imode._core.tensor import Tensor
 from imode._core.type_names import class_name
 from imode._core.user_frames import warn
 from imode.autograd.anomaly import _switch
+from imode.autograd.views import write_as
 from imode.nn import functional as F
 from imode.ops.creation.ranges import check_bounds
 from imode.ops.networks.layers import renorm_rows
@@ -93,7 +94,7 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
     >>> imode.embedding_renorm_(imode.tensor([[3.0, 4.0]]), imode.tensor([0]), 1.0, 1.0).sum()
     tensor(1.)
     """
-    renorm_rows(input, indices, max_norm, norm_type)
+    write_as("embedding_renorm_", renorm_rows, input, indices, max_norm, norm_type)
     return input
 
 

@@ -231,3 +231,42 @@ def test_decompositions_refuse_it_as_they_do_float16():
     m = imode.eye(2).bfloat16()
     with pytest.raises(RuntimeError, match="BFloat16"):
         imode.linalg.inv(m)
+
+
+def test_numbers_beyond_float16():
+    large, small = 1e10, 1e-20
+    t = brain(1, 2, 3)
+    kept = [brain(large).item(), brain(small).item()]
+    assert [t.fill_(x)[1].item() for x in (large, small)] == kept
+    assert brain(1, 2, 3)[::2].fill_(70000).tolist() == [70144, 70144]
+    assert imode.eye(2).bfloat16().fill_diagonal_(large).diagonal().tolist() == [kept[0]] * 2
+    assert brain(1, 2).clamp(large).tolist() == [kept[0]] * 2
+    assert brain(1, 2).clamp_(max=-large).tolist() == [-kept[0]] * 2
+    assert (brain(1) ** 2147483648).item() == brain(1).pow(-large).item() == 1
+    for refused in (1e39, -1e39):
+        with pytest.raises(RuntimeError, match="to type c10::BFloat16 without overflow"):
+            brain(1).clamp(refused)
+
+
+def test_a_dtype_that_is_asked_for():
+    short = imode.tensor([2, 3], dtype=imode.uint16)
+    for run in (imode.sum, imode.prod, lambda x, **to: x.cumsum(0, **to)):
+        assert run(short, dtype=imode.bfloat16).dtype is imode.bfloat16
+        assert run(short, dtype=imode.float32).dtype is imode.float32
+        assert run(short).dtype is imode.int64
+        for x in (short, imode.ones(2), brain(1)):
+            with pytest.raises(NotImplementedError, match="not implemented for 'UInt32'"):
+                run(x, dtype=imode.uint32)
+    for x, dtype in ((imode.ones(2), imode.bfloat16), (brain(1), imode.float32)):
+        with pytest.raises(RuntimeError, match="Bad in-place call"):
+            x.cumprod_(0, dtype=dtype)
+    start = imode.tensor(1, dtype=imode.bfloat16, requires_grad=True)
+    assert imode.linspace(start, 2, 3).dtype is imode.float32
+
+
+def test_small_unsigned_integers_beside_complex_numbers():
+    short = imode.tensor([2, 3], dtype=imode.uint16)
+    assert (short * 1j).tolist() == [2j, 3j] and (short / 2j).dtype is imode.complex64
+    assert imode.result_type(short, imode.tensor(1j).cdouble()) is imode.complex128
+    with pytest.raises(RuntimeError, match="attempted to promote UInt16 and ComplexFloat"):
+        imode.result_type(short, imode.tensor([1j]))

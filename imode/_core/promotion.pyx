@@ -55,6 +55,8 @@ cdef int _combine(int higher, int lower) noexcept nogil:
         return higher if is_float(lower) else promote(higher, lower)
     if is_float(higher):
         return to_complex(higher) if is_complex(lower) else higher
+    if UINT16 <= higher <= UINT64 and is_complex(lower):
+        return lower
     if higher == BOOL or lower >= FLOAT8_E4M3FN:
         return promote(higher, lower)
     return higher if higher != NO_DTYPE else lower

@@ -27,8 +27,8 @@ from imode._core.adapter cimport run_general
 from imode._core.allocator cimport Descr, empty, fields, root
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport (
-    DTYPE_OPT, FUNCTIONAL, GENERATOR_OPT, INPLACE, MAX_ARGS, OUT, TENSOR_LIST, CKernel, Operator,
-    redispatch)
+    DTYPE_OPT, FACTORY, FUNCTIONAL, GENERATOR_OPT, INPLACE, MAX_ARGS, OPERAND, OUT, SCALAR,
+    SCALAR_OPT, TENSOR_LIST, CKernel, Operator, redispatch)
 from imode._core.dtype cimport (
     BFLOAT16, FLOAT8_E4M3FN, FLOAT8_E5M2, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64,
     NO_DTYPE, UINT16, UINT32, UINT64, code_of, default_code, dtype, dtype_from_code, is_stored,
@@ -43,6 +43,7 @@ from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
 from numpy cimport ndarray, npy_intp
 
 from imode import errors
+from imode._core.type_names import c_name
 
 cnp.import_array()
 
@@ -448,15 +449,20 @@ cdef object _stand(Operator op, keyset_t keys, PyObject** args, Mode mode, int s
     cdef ndarray shared = _shared_memory(op, args) if mode == Mode.WIDE else None
     cdef PyObject* target = args[op.nargs] if args[op.nargs] != NULL else args[0]
     cdef _Pair pair
-    cdef bint rounds = not seen & HALF        # beside float16 the common dtype is float32
+    # Beside float16 the common dtype is float32, and that of a factory is the default one.
+    cdef bint rounds = mode == Mode.WIDE and not seen & HALF and op.role != FACTORY
     cdef int i
     _replace(op, args, values, pairs, keep, mode, shared,
              NULL if shared is None else root((<Tensor>target).array))
     for i in range(op.nargs):
         if op.kinds[i] == DTYPE_OPT and args[i] != <PyObject*>None:
             rounds = (<dtype>args[i]).code == BFLOAT16
+            if op.role == INPLACE and (<dtype>args[i]).code != code_of[typenum(<Tensor>args[0])]:
+                raise errors.out.inplace_dtype(
+                    c_name(dtype_from_code(code_of[typenum(<Tensor>args[0])])),
+                    c_name(<object>args[i]))
             if rounds:
-                made = dtype_from_code(FLOAT32 if mode == Mode.WIDE else FLOAT16)
+                made = dtype_from_code(FLOAT16 if mode == Mode.ALIKE else FLOAT32)
                 keep.append(made)
                 values[i] = <PyObject*>made
     try:
@@ -472,7 +478,7 @@ cdef object _stand(Operator op, keyset_t keys, PyObject** args, Mode mode, int s
             convert_into(storage(pair.own), pair.array)
     if mode == Mode.ALIKE:
         return _retagged(op, result, pairs, seen)
-    return _rounded(op, result, pairs, rounds and mode == Mode.WIDE, found)
+    return _rounded(op, result, pairs, rounds, found)
 
 
 cdef ndarray _back(_Pair pair, Mode mode):
@@ -566,6 +572,19 @@ cdef int _retag(ndarray array, int code) except -1:
 
 # ---- what float16 would give ----
 
+cdef double _MOST_OF_HALF = 65504
+cdef double _MOST_OF_BRAIN = (2 - 2.0**-7) * 2.0**127
+
+
+cdef object _within_half(object number):
+    """What stands for a number that bfloat16 can hold, and float16 cannot; else None."""
+    if type(number) is not float and type(number) is not int:
+        return None
+    if not _MOST_OF_HALF < abs(number) <= _MOST_OF_BRAIN:
+        return None
+    return type(number)(_MOST_OF_HALF if number > 0 else -_MOST_OF_HALF)
+
+
 cdef list _probe(Operator op, keyset_t keys, PyObject** args):
     """The Codes of the results where float16 stands for bfloat16; raises what that raises."""
     cdef PyObject* values[MAX_ARGS + 1]
@@ -581,6 +600,12 @@ cdef list _probe(Operator op, keyset_t keys, PyObject** args):
                 (<dtype>args[i]).code == BFLOAT16):
             keep.append(dtype_from_code(FLOAT16))
             values[i] = <PyObject*>keep[len(keep) - 1]
+        elif args[i] != NULL and (
+                op.kinds[i] == OPERAND or op.kinds[i] == SCALAR or op.kinds[i] == SCALAR_OPT):
+            made = _within_half(<object>args[i])
+            if made is not None:
+                keep.append(made)
+                values[i] = <PyObject*>made
     for i in (0, op.nargs):       # what is written to
         if values[i] != NULL and values[i] == args[i] and is_tensor(values[i]) and (
                 op.role == INPLACE or i):
@@ -646,6 +671,12 @@ cdef object _in_stored(Operator op, CKernel kernel, keyset_t keys, PyObject** ar
     if code != BFLOAT16 and dtype_from_code(code).name not in op.entry.takes:
         raise errors.dtypes.not_implemented(op.name.strip("_"), dtype_from_code(code))
     if op.device_arg < 0:         # the operand is converted first
+        if op.role == INPLACE and code_of[typenum(<Tensor>args[0])] != code:
+            raise errors.out.inplace_dtype(
+                c_name(dtype_from_code(code_of[typenum(<Tensor>args[0])])),
+                c_name(dtype_from_code(code)))
+        if UINT16 <= code <= UINT64:
+            raise errors.dtypes.not_implemented(op.name.strip("_"), dtype_from_code(code))
         if code_of[typenum(<Tensor>args[0])] != code:
             operand = wrap(_in_code(storage(<Tensor>args[0]), code))
             values[0] = <PyObject*>operand

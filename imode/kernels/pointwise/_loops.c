@@ -553,8 +553,37 @@ V_INLINE cdouble lerp_of_cd(cdouble x, cdouble y, cdouble z) { return LERP(x, y,
 WITH_COMPLEX(3, lerp,
              _Generic(x, float: lerp_of_f, double: lerp_of_d,
                       cfloat: lerp_of_cf, cdouble: lerp_of_cd)(x, y, z))
+/* As NumPy's division and PyTorch's: what is not 0 over 0 is infinite. */
+#define QUOTIENT(T, REAL, FABS, NAME)                                                              \
+    V_INLINE T NAME(T x, T y) {                                                                    \
+        REAL a = __real__ x, b = __imag__ x, c = __real__ y, d = __imag__ y;                       \
+        REAL ratio, scale;                                                                         \
+        T made;                                                                                    \
+        if (c == 0 && d == 0) {                                                                    \
+            __real__ made = a / FABS(c);                                                           \
+            __imag__ made = b / FABS(c);                                                           \
+        } else if (FABS(c) >= FABS(d)) {                                                           \
+            ratio = d / c;                                                                         \
+            scale = 1 / (c + d * ratio);                                                           \
+            __real__ made = (a + b * ratio) * scale;                                               \
+            __imag__ made = (b - a * ratio) * scale;                                               \
+        } else {                                                                                   \
+            ratio = c / d;                                                                         \
+            scale = 1 / (d + c * ratio);                                                           \
+            __real__ made = (a * ratio + b) * scale;                                               \
+            __imag__ made = (b * ratio - a) * scale;                                               \
+        }                                                                                          \
+        return made;                                                                               \
+    }
+QUOTIENT(cfloat, float, fabsf, quotient_cf)
+QUOTIENT(cdouble, double, fabs, quotient_cd)
+V_INLINE float quotient_f(float x, float y) { return x / y; }
+V_INLINE double quotient_d(double x, double y) { return x / y; }
+#define DIVIDED(x, y)                                                                              \
+    _Generic(x, float: quotient_f, double: quotient_d, cfloat: quotient_cf,                        \
+             cdouble: quotient_cd)(x, y)
 /* self, tensor1, tensor2, value */
-WITH_COMPLEX(4, addcdiv, x + w * y / z)
+WITH_COMPLEX(4, addcdiv, x + DIVIDED(w * y, z))
 /* self, other, alpha */
 #define SCALED(NAME, SIGN)                                                                         \
     V_CLONES static void NAME##_e(char *const *p, npy_intp n) {                                    \

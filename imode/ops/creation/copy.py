@@ -170,7 +170,7 @@ def _fill(self, value):
     _refuse_read_only(self)
     value = filling(value, self)
     if not skipping():
-        np.copyto(self, value, casting="unsafe")
+        self.fill(value)
 
 
 def _fill_tensor(self, value):

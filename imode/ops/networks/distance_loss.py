@@ -37,7 +37,7 @@ def pairwise_distance(x1, x2, p, eps, keepdim):
     [5.0]
     """
     last = max(x1.dim(), x2.dim()) - 1
-    apart = x1 - x2 + eps
+    apart = x1 - x2 + float(eps)
     if not apart.dim():
         return apart.norm(p, -1, keepdim)
     return ops._row_norm(apart, p, last, keepdim)

@@ -153,13 +153,28 @@ def _hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
+    return (_hardtanh_ if inplace else ops.hardtanh)(input, *_bounds(input, min_val, max_val))
+
+
+def _bounds(input, min_val, max_val):
+    """The two bounds, of integers without their fractions."""
     if isinstance(input, Tensor) and not (input.is_floating_point() or input.is_complex()):
         if input.dtype.name == "bool":
             raise errors.dtypes.bool_hardtanh()
         min_val, max_val = (number_as(bound, np.dtype(np.int64)) for bound in (min_val, max_val))
         if input.dtype.name == "uint8" and (min_val < 0 or max_val < 0):
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
-    return (ops.hardtanh_ if inplace else ops.hardtanh)(input, min_val, max_val)
+    return min_val, max_val
+
+
+@functional("hardtanh_")
+def _hardtanh_(input, min_val=-1.0, max_val=1.0):
+    """Move the elements into [min_val, max_val], in place; return the tensor.
+
+    >>> imode.nn.functional.hardtanh_(imode.tensor([-3.0, 0.5]))
+    tensor([-1.0000,  0.5000])
+    """
+    return ops.hardtanh_(input, *_bounds(input, min_val, max_val))
 
 
 @functional("hardsigmoid")

@@ -167,7 +167,7 @@ def _isclose(self, other, rtol, atol, equal_nan):
     close = self == other
     inexact = self.is_floating_point() or self.is_complex()
     if equal_nan and inexact:
-        close.bitwise_or_(self.isnan().bitwise_and_(other.isnan()))
+        close.bitwise_or_(self.isnan() & other.isnan())
     if rtol == 0 and atol == 0:
         return close
     if not inexact:

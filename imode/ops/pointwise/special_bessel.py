@@ -94,9 +94,12 @@ def _by_scipy(name, function):
                 f"imode.special.{name} computes by scipy, which is not installed.\n"
                 "Install it, or imode with its extra: pip install 'imode[special]'"
             ) from error
+        x = cast(self, dtype)
         with np.errstate(all="ignore"):
-            result = getattr(scipy.special, function)(cast(self, dtype))
-        return np.asarray(result[0] if isinstance(result, tuple) else result)
+            result = getattr(scipy.special, function)(x)
+        if function == "airy":  # its Ai: 0 from where it is below all floats, also far beyond
+            result = np.where((x > 200) & (x < np.inf), dtype.type(0), result[0])
+        return np.asarray(result)
 
     return in_layout(kernel)
 

@@ -60,6 +60,15 @@ def _computing(name, given, dtype):
         raise RuntimeError(
             f"{name}: dtype should be complex for complex inputs, but got {scalar_name(to)}"
         )
+    if to.kind == "c" and given.kind != "c":
+        raise RuntimeError(
+            f"{name}: dtype should be real for real inputs, but got {scalar_name(to)}"
+        )
+    if result_type(given, to) != to:
+        raise RuntimeError(
+            f"{name}: the dtype of the input ({scalar_name(given)}) should be convertible without "
+            f"narrowing to the specified dtype ({scalar_name(to)})"
+        )
     return to
 
 
@@ -83,6 +92,8 @@ def vector_norm(self, ord, dim, keepdim, dtype):
         norm = np.add.reduce(x, **keep)
     elif ord == 2:
         norm = np.sqrt(np.add.reduce(x * x, **keep))
+    elif all(self.shape[axis] == 1 for axis in axes):
+        norm = np.maximum.reduce(x, **keep)  # of one number: the power might overflow
     else:
         power = x.dtype.type(ord)
         norm = np.power(np.add.reduce(np.power(x, power), **keep), 1 / power)

@@ -126,7 +126,7 @@ cdef object _unflatten(Operator op, keyset_t keys, PyObject** args):
     cdef long long n
     cdef tuple sizes
     dim += nd if dim < 0 else 0
-    if not 0 <= dim < nd:
+    if not 0 <= dim < nd or more == 0:
         return NotImplemented
     for i in range(more):
         n = PyLong_AsLongLong(PyTuple_GET_ITEM(<object>args[2], i))

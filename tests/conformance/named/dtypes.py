@@ -1,6 +1,36 @@
 """Dtypes: what each operator takes, gives and refuses, and numbers that one cannot hold."""
 
 PROGRAMS = {
+    "numbers beyond float16, in bfloat16": """
+        v0 = lib.ones(3, dtype=lib.bfloat16)
+        v0.fill_(1e5); v0[1:].fill_(1e-5); v0.fill_(1 / 3)
+        v1 = lib.ones(2, 2, dtype=lib.bfloat16).fill_diagonal_(700.5)
+        v2 = v0.clamp(1e10) / 1e10; v3 = v0.pow(2147483648); v4 = lib.ones_like(v0) ** 1e10
+        v0.clamp(1e39); v0.clamp_(max=-1e39)
+    """,
+    "dtypes of sums that are asked for": """
+        v0 = lib.tensor([2, 3], dtype=lib.uint16)
+        v1 = v0.sum(dtype=lib.bfloat16); v2 = v0.prod(dtype=lib.bfloat16)
+        v3 = v0.cumsum(0, dtype=lib.bfloat16); v4 = v0.sum(dtype=lib.float16)
+        lib.ones(2).cumsum_(0, dtype=lib.bfloat16)
+        lib.ones(2).bfloat16().cumprod_(0, dtype=lib.float32)
+        v5 = lib.linspace(lib.tensor(1.0, dtype=lib.bfloat16, requires_grad=True), 2, 3)
+        v6 = v0 * 1j; v7 = lib.where(lib.tensor([True, False]), v0, 2j)
+    """,
+    "norms in another dtype, and of one number": """
+        v0 = lib.tensor([[1.5], [-2.0]])
+        v1 = v0.norm(100, 1); v2 = lib.linalg.vector_norm(v0[0], -100)
+        v3 = v0.norm(3, (0, 1), dtype=lib.float64)
+        v0.norm(dtype=lib.float16)
+        lib.linalg.vector_norm(v0, dtype=lib.complex64)
+        lib.linalg.matrix_norm(v0.double(), dtype=lib.float32)
+    """,
+    "integers and bounds with fractions": """
+        v0 = lib.arange(-3, 4); v1 = lib.nn.functional.hardtanh_(v0.clone(), -1.5, 2.5)
+        v2 = lib.nn.functional.hardtanh(v0, -1.5, 2.5, True)
+        lib.nn.functional.hardtanh_(v0.to(lib.uint8), -1.5, 2.5)
+        v3 = lib.pairwise_distance(v0, v0 + 2, eps=3)
+    """,
     "booleans are not clamped by numbers, nor searched": """
         v0 = lib.tensor([True, False])
         v1 = v0.clamp(min=True)

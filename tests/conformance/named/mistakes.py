@@ -1,6 +1,15 @@
 """Two mistakes in one call: the dtype, the shape, memory that overlaps; which one is named."""
 
 PROGRAMS = {
+    "a leaf whose rows are scaled": """
+        v0 = lib.ones(3, 2, requires_grad=True)
+        lib.embedding_renorm_(v0, lib.tensor([0]), 1.0, 2.0)
+        v1 = lib.embedding_renorm_(v0.detach(), lib.tensor([0]), 1.0, 2.0)
+    """,
+    "a size of one, cut into nothing": """
+        v0 = lib.ones(1, 2)
+        v0.unflatten(0, [])
+    """,
     "what is refused before memory is looked at": """
         v0 = lib.ones(2, dtype=lib.int64)[:1].expand(2); v1 = lib.ones(1, dtype=lib.bool).expand(2)
         v2 = lib.ones(1, dtype=lib.complex64).expand(2); v3 = lib.ones(2)

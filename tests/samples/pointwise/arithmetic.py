@@ -171,6 +171,12 @@ SAMPLES = {
         S(T(2, 3), T(2, 3), T(2, 3, low=0.5)),
         S(T(2, 3), T(3), T(2, 1, low=0.5), value=0.5),
         S(T(3, dtype=C64), T(3, dtype=C64), T(3, dtype=C64, low=0.5)),
+        S(
+            T(3, dtype=C64),
+            T(values=[1 + 1j, 2j, 0j], dtype=C64),
+            T(values=[0j, 0j, 0j], dtype=C64),
+            grad=False,
+        ),
         S(T(3, dtype=LONG), T(3, dtype=LONG), T(3, dtype=LONG), raises=RuntimeError),
     ],
 }

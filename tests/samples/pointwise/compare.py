@@ -50,6 +50,8 @@ def close():
         S(T(2, 3), T(2, 3)),
         S(T(values=VALUES), T(values=VALUES)),
         S(T(values=VALUES), T(values=VALUES), equal_nan=True),
+        S(T(3, 1), T(1, 2), equal_nan=True),
+        S(T(), T(values=VALUES), equal_nan=True),
         S(T(values=[1.0, 2.0]), T(values=[1.0, 2.1]), rtol=0.1),
         S(T(3, dtype=LONG), T(3, dtype=LONG), rtol=0, atol=0),
         S(T(3, dtype="complex64"), T(dtype="complex64")),

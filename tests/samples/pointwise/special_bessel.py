@@ -54,3 +54,5 @@ SCIPY += [f"{scaled}modified_bessel_k{order}" for scaled in ("", "scaled_") for 
 HAS_SCIPY = importlib.util.find_spec("scipy") is not None
 for _name in SCIPY:
     SAMPLES[f"special_{_name}"] = plain() if HAS_SCIPY else [refused(HALF), refused("complex64")]
+if HAS_SCIPY:
+    SAMPLES["special_airy_ai"].append(S(T(values=[-5.0, 100.0, 1e3, 1e18]), grad=False))
