@@ -253,3 +253,25 @@ def test_vector_round_trip():
     vector = nn.utils.parameters_to_vector(net.parameters()).detach() * 2
     nn.utils.vector_to_parameters(vector, net.parameters())
     assert nn.utils.parameters_to_vector(net.parameters()).tolist() == vector.tolist()
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_gradients_of_recurrent_layers_by_batches(name, layers):
+    imode.manual_seed(0)
+    by_batches = getattr(nn, name)(3, 2, layers, batch_first=True)
+    by_steps = getattr(nn, name)(3, 2, layers)
+    by_steps.load_state_dict(by_batches.state_dict())
+    x = imode.rand(2, 4, 3)
+    for _ in range(3):  # the third one is replayed
+        for module, given in ((by_batches, x), (by_steps, x.transpose(0, 1))):
+            module.zero_grad()
+            output = module(given)[0]
+            assert output._is_view() is (name == "LSTM" and module is by_batches)
+            output.square().sum().backward()
+        for here, there in zip(by_batches.parameters(), by_steps.parameters(), strict=True):
+            assert imode.allclose(here.grad, there.grad, atol=1e-6)
+    output = by_batches(x)[0]
+    output.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        output.sum().backward()

@@ -8,6 +8,8 @@ MODULES = {
     "LSTM projected": ((4, 5), {"proj_size": 3, "batch_first": True}, [(3, 6, 4)]),
     "GRU": ((4, 5), {"bias": False}, [(6, 3, 4)]),
     "GRU unbatched": ((4, 5), {}, [(6, 4)]),
+    "GRU by batches": ((4, 5, 2), {"batch_first": True}, [(3, 6, 4)]),
+    "RNN by batches": ((4, 5), {"batch_first": True, "bias": False}, [(3, 6, 4)]),
     "RNN": ((4, 5, 2, "relu"), {}, [(6, 3, 4)]),
     "LSTMCell": ((4, 5), {}, [(3, 4)]),
     "GRUCell": ((4, 5), {}, [(4,)]),

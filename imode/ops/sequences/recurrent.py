@@ -11,6 +11,7 @@ from imode import errors, ops
 from imode._core.dispatch import is_grad_enabled
 from imode._core.out import recorded
 from imode.kernels.sequences import recurrent as kernels
+from imode.kernels.shapes import views
 from imode.ops.composites_fast import replayed
 from imode.ops.schema import composite, op
 from imode.ops.sequences import composites_fast
@@ -72,6 +73,15 @@ def _layer_backward(
     return [found if need else None for found, need in zip(by, needs, strict=True)]
 
 
+# The output by batches: no view, as in PyTorch. `transpose_` would count as a write to what the
+# layer has saved.
+op(
+    "_turned(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+    views.transpose,
+    derivative={"self": lambda grad, dim0, dim1: grad.transpose(dim0, dim1)},
+    tracked=False,
+    name="TransposeBackward0",
+)
 op(
     "_recurrent_layer(Tensor gates, Tensor hx, Tensor? cx, Tensor weight, Tensor? bias, "
     "int[] sizes, int cell, bool reverse, bool saves) "
@@ -182,8 +192,7 @@ def _input(cell):
             cell, input, (), hx, params, has_biases, layers, dropout, train, bidirectional
         )
         if batch_first:  # PyTorch's lstm gives a view, the others do not
-            turn = ops.transpose if cell == LSTM else ops.transpose_
-            output = turn(output, 0, 1)
+            output = (ops.transpose if cell == LSTM else ops._turned)(output, 0, 1)
         return output, *last
 
     return run
