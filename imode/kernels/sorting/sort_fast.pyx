@@ -1,7 +1,7 @@
 """The fast case of sort, unique, nonzero and masked_select.
 
-It serves row order, float32, float64, int32 and int64; sort float16, too, in float32. Short lines are sorted by insertion, the
-others of sort by digits.
+It serves row order, float32, float64, int32 and int64; sort float16, too, in float32. Short lines
+are sorted by insertion, the others of sort by digits.
 The general case, the operator's function over ndarrays, serves everything else.
 """
 cimport numpy as cnp
