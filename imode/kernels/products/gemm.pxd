@@ -3,6 +3,11 @@
 from numpy cimport npy_intp
 
 
+cdef inline npy_intp cut(npy_intp size, npy_intp parts, npy_intp unit) noexcept nogil:
+    """The size of each of `parts`, a multiple of `unit`."""
+    return ((size + parts - 1) // parts + unit - 1) // unit * unit
+
+
 # c (n, m) = a (n, k) @ b (k, m), or c -= it if `minus`, of double if `wide`; strides in elements;
 # the rows of c are contiguous. With `share`, its parts go to several threads. False: there is no
 # memory for a buffer; c is undefined.

@@ -53,11 +53,6 @@ cdef void _blocks(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogi
     free(buffer)
 
 
-cdef inline npy_intp _cut(npy_intp size, npy_intp parts, npy_intp unit) noexcept nogil:
-    """The size of each of `parts`, a multiple of `unit`."""
-    return ((size + parts - 1) // parts + unit - 1) // unit * unit
-
-
 cdef bint gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const char* a, npy_intp an,
                npy_intp ak, const char* b, npy_intp bk, npy_intp bm, char* c, npy_intp ldc,
                bint minus, bint share) noexcept nogil:
@@ -72,8 +67,8 @@ cdef bint gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const char* a, npy
     p.wide, p.item = wide, 8 if wide else 4
     p.n, p.k, p.m, p.an, p.ak, p.bk, p.bm = n, k, m, an, ak, bk, bm
     p.a, p.b, p.c, p.ldc, p.minus = a, b, c, ldc, minus
-    p.columns = _cut(m, across, PANEL)
-    p.rows = _cut(n, down, 1)
+    p.columns = cut(m, across, PANEL)
+    p.rows = cut(n, down, 1)
     p.across = (m + p.columns - 1) // p.columns
     p.failed = False
     parallel_for(p.across * ((n + p.rows - 1) // p.rows), 1 if threads > 1 else p.across * down,

@@ -10,7 +10,9 @@ from imode._core.allocator cimport empty
 from imode._core.dtype cimport BFLOAT16, FLOAT16, FLOAT32, code_of, typenum_of
 from imode._core.parallel cimport parallel_for, skipping
 from imode.kernels.creation.copy cimport converter, imode_converter
-from imode.kernels.products.multiply cimport Matrix, multiply, one_thread, restore_threads
+from imode.kernels.products.gemm cimport cut
+from imode.kernels.products.multiply cimport (
+    Matrix, multiply, one_thread, restore_threads, transposed)
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 from numpy cimport ndarray, npy_intp
@@ -69,15 +71,9 @@ cdef Matrix _widened(Half* p, Matrix m, float* to) noexcept nogil:
     """A part of an operand in float32, dense, in rows or in columns as it lies."""
     cdef npy_intp i, j
     cdef Matrix made = m
-    made.data = <char*>to
     if m.row_stride == 2 and m.column_stride != 2:
-        made.row_stride, made.column_stride = 4, 4 * m.rows
-        if m.column_stride == 2 * m.rows:
-            p.widen(<char*>to, m.data, m.rows * m.columns)
-        else:
-            for j in range(m.columns):
-                p.widen(<char*>(to + j * m.rows), m.data + j * m.column_stride, m.rows)
-        return made
+        return transposed(_widened(p, transposed(m), to))
+    made.data = <char*>to
     made.row_stride, made.column_stride = 4 * m.columns, 4
     if m.column_stride != 2 and m.columns > 1:
         for i in range(m.rows):
@@ -152,8 +148,11 @@ cdef void _in_blocks(Half* p) noexcept nogil:
     else:
         p.size = max(<npy_intp>PANEL, min(<npy_intp>COLUMNS, BLOCK // p.k))
     parts = (along + p.size - 1) // p.size
-    p.size = along if parts == 1 else (along // parts + PANEL) // PANEL * PANEL
-    parts = (along + p.size - 1) // p.size
+    if parts == 1:
+        p.size = along
+    else:
+        p.size = cut(along, parts, PANEL)
+        parts = (along + p.size - 1) // p.size
     wide = <float*>malloc(4 * whole.rows * whole.columns)
     if wide == NULL:
         p.failed = True

@@ -48,9 +48,6 @@ cdef struct Heads:                # all heads of keys, shared between threads
     int failed
 
 
-cdef bint _takes_brains = attention_takes_brains()
-
-
 def _refuse(text, *arrays):
     shapes = ", ".join(str(list(array.shape)) for array in arrays)
     raise RuntimeError(f"scaled_dot_product_attention: {text}, but got {shapes}")
@@ -182,7 +179,7 @@ cdef tuple _forward(cnp.ndarray q, cnp.ndarray k, cnp.ndarray v, object mask, bi
     cdef int kind = cnp.PyArray_TYPE(q), i
     if _is_half(q):
         mask = _widened(mask)
-        if kind == cnp.NPY_FLOAT16 or not _takes_brains:
+        if kind == cnp.NPY_FLOAT16 or not attention_takes_brains():
             out, lse = _forward(_widened(q), _widened(k), _widened(v), mask, causal, scale)
             return cast(out, q.dtype), lse
     _check(q, k, v, mask)

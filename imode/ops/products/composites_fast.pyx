@@ -195,10 +195,10 @@ cdef ndarray _linear_arrays(ndarray x, ndarray w, ndarray bias):
     for d in range(x.ndim - 1):
         dims[d] = x.shape[d]
     dims[x.ndim - 1] = w.shape[0]
-    if half >= 0 and (bias is None or bias.shape[0] == w.shape[0]):
-        return half_product(half, a, transposed(matrix(w)), bias, x.ndim, dims)
     if half >= 0:
-        return None
+        if bias is not None and bias.shape[0] != w.shape[0]:
+            return None
+        return half_product(half, a, transposed(matrix(w)), bias, x.ndim, dims)
     out = product(code, a, transposed(matrix(w)), x.ndim, dims)
     if bias is not None:
         add_into(out, code, a.rows, w.shape[0], bias, 1, 1)
