@@ -37,7 +37,7 @@ _MOVES = _names("""
 
 # Their compiled kernels take bfloat16, a block or a row at a time.
 _SERVED = _names(
-    "mm bmm mv dot addmm addmv baddbmm sum mean logsumexp softmax log_softmax native_layer_norm"
+    "mm bmm mv dot addmm baddbmm sum mean logsumexp softmax log_softmax native_layer_norm"
     " max min argmax argmin"
 )
 

@@ -159,10 +159,6 @@ cdef ndarray _addmm_arrays(PyObject** args, ndarray addend, ndarray x, ndarray y
     return _added(args, addend, x, y, False)
 
 
-cdef ndarray _addmv_arrays(PyObject** args, ndarray addend, ndarray x, ndarray y):
-    return _added(args, addend, x, y, True)
-
-
 cdef ndarray _baddbmm_arrays(PyObject** args, ndarray addend, ndarray x, ndarray y):
     cdef int code = code_of[cnp.PyArray_TYPE(x)]
     cdef ndarray out
@@ -189,8 +185,8 @@ cdef bint _is_bias(PyObject** args, ndarray addend, ndarray y) except -1:
 
 
 cdef inline object _added_product(Operator op, keyset_t keys, added_t arrays, PyObject** args):
-    """The sum that one of the functions above computes; of 16-bit floats in float32, rounded once.
-    """
+    """The sum that one of the two functions above computes; of 16-bit floats in float32, rounded
+    once."""
     cdef ndarray addend = storage(<Tensor>args[0])
     cdef ndarray x = storage(<Tensor>args[1])
     cdef ndarray y = storage(<Tensor>args[2])
@@ -210,7 +206,9 @@ cdef object addmm_kernel(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef object _addmv_kernel(Operator op, keyset_t keys, PyObject** args):
-    return _added_product(op, keys, _addmv_arrays, args)
+    # Of 16-bit floats the factors have to fit the dtype, which the general case sees to.
+    return _deliver(op, keys, _added(args, storage(<Tensor>args[0]), storage(<Tensor>args[1]),
+                                     storage(<Tensor>args[2]), True), args)
 
 
 cdef object _baddbmm_kernel(Operator op, keyset_t keys, PyObject** args):

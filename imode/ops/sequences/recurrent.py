@@ -73,8 +73,8 @@ def _layer_backward(
     return [found if need else None for found, need in zip(by, needs, strict=True)]
 
 
-# The output by batches: no view, as in PyTorch. `transpose_` would count as a write to what the
-# layer has saved.
+# The output by batches, of one direction: no view, as in PyTorch. `transpose_` would count as a
+# write to what the layer has saved.
 op(
     "_turned(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
     views.transpose,
@@ -192,7 +192,8 @@ def _input(cell):
             cell, input, (), hx, params, has_biases, layers, dropout, train, bidirectional
         )
         if batch_first:  # PyTorch's lstm gives a view, the others do not
-            output = (ops.transpose if cell == LSTM else ops._turned)(output, 0, 1)
+            inplace = ops.transpose_ if bidirectional else ops._turned
+            output = (ops.transpose if cell == LSTM else inplace)(output, 0, 1)
         return output, *last
 
     return run
