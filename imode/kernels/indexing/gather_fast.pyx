@@ -11,8 +11,7 @@ from imode._core.parallel cimport (
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from imode.kernels.indexing.placing cimport disjoint, run_write
 from imode.kernels.fast_guards cimport (
-    MAX_DIMS, _array, _count, _dim, _fill_value, _indices, _inside, _item, _bounded,
-    _wrapped, _row_major)
+    MAX_DIMS, _array, _count, _dim, _fill_value, _indices, _inside, _item, _row_major)
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from numpy cimport ndarray, npy_intp
 
@@ -22,6 +21,8 @@ cnp.import_array()
 
 cdef enum:
     GRAIN = 16384                 # fewest elements per thread
+    NEAR = 1 << 17                # bytes of a block of columns that stays in a core's own cache
+    COLUMNS = 64                  # fewest columns of such a block
 
 # ---- along a dimension: gather and scatter ----
 
@@ -32,6 +33,8 @@ cdef struct Walk:             # a row-order walk through an index tensor
     npy_intp a[MAX_DIMS]      # strides of the indexed tensor, in elements
     npy_intp b[MAX_DIMS]      # strides of the other tensor
     npy_intp length           # the size of the indexed dimension
+    bint unchecked            # what is written to is new: indices are checked as they come
+    bint outside              # one of them was out of range: the result is of no use
 
 
 cdef enum Action:
@@ -58,19 +61,26 @@ ctypedef fused element:
     int64_t
 
 
-cdef inline void _row(element* a, npy_intp length, element* b, int64_t* index, npy_intp n,
+cdef inline bint _row(element* a, npy_intp length, element* b, int64_t* index, npy_intp n,
                       Action action) noexcept nogil:
     """As `_run`, for one row along the indexed dimension."""
     cdef npy_intp j
     if action == GATHER:
         for j in range(n):
-            b[j] = a[_bounded(index[j], length)]
+            if <uint64_t>index[j] >= <uint64_t>length:
+                return False
+            b[j] = a[index[j]]
     elif action == SCATTER:
         for j in range(n):
-            a[_bounded(index[j], length)] = b[j]
+            if <uint64_t>index[j] >= <uint64_t>length:
+                return False
+            a[index[j]] = b[j]
     else:
         for j in range(n):
-            a[_bounded(index[j], length)] += b[j]
+            if <uint64_t>index[j] >= <uint64_t>length:
+                return False
+            a[index[j]] += b[j]
+    return True
 
 
 cdef struct Rows:             # a gather along the last dimension, all other sizes being equal
@@ -89,18 +99,20 @@ cdef void _gather_part(Rows* rows, element* a, element* b, npy_intp begin,
     """b[r, j] = a[r, index[r, j]] for the elements `begin` to `end`, counted through the rows."""
     cdef npy_intp r = begin // rows.n, j = begin - r * rows.n, last, i, length = rows.length
     cdef const int64_t* index
-    cdef uint64_t signs = 0       # see `_inside`
+    cdef const element* source
+    cdef element* to
     while begin < end:
         index = <const int64_t*>(rows.index + r * rows.step)
         last = min(rows.n, j + end - begin)
+        source, to = a + r * length, b + r * rows.n
         for i in range(j, last):
-            signs |= <uint64_t>index[i] | (<uint64_t>(length - 1) - <uint64_t>index[i])
-            b[r * rows.n + i] = a[r * length + _bounded(index[i], length)]
+            if <uint64_t>index[i] >= <uint64_t>length:
+                rows.outside = True
+                return
+            to[i] = source[index[i]]
         begin += last - j
         r += 1
         j = 0
-    if <int64_t>signs < 0:
-        rows.outside = True
 
 
 cdef void _gather_rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
@@ -161,8 +173,12 @@ cdef ndarray _rows_gathered(Fields* a, PyObject* dim, Fields* index, npy_intp it
 
 
 cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action, npy_intp begin,
-               npy_intp end) noexcept nogil:
-    """Visit rows of the index, in order: b = a[...] or a[...] = b or a[...] += b."""
+               npy_intp end, npy_intp left, npy_intp right) noexcept nogil:
+    """Visit rows of the index, in order: b = a[...] or a[...] = b or a[...] += b.
+
+    It ends at an index that is out of range; one that was checked is so if it was written to since.
+    left, right: the columns to visit; all of them where the columns are what is indexed.
+    """
     cdef npy_intp at[MAX_DIMS]
     cdef npy_intp base_a, base_b, j, rest = begin, _
     cdef npy_intp inner = w.shape[w.nd - 1], step_a = w.a[w.nd - 1], step_b = w.b[w.nd - 1]
@@ -182,19 +198,20 @@ cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action, n
                 base_a += at[d] * w.a[d]
             base_b += at[d] * w.b[d]
         if rows:
-            _row(a + base_a, length, b + base_b, index, inner, action)
-        elif action == GATHER:
-            for j in range(inner):
-                b[base_b + j * step_b] = a[
-                    base_a + _wrapped(index[j], length) * step + j * step_a]
-        elif action == SCATTER:
-            for j in range(inner):
-                a[base_a + _wrapped(index[j], length) * step + j * step_a] = b[
-                    base_b + j * step_b]
+            if not _row(a + base_a, length, b + base_b, index, inner, action):
+                w.outside = True
+                return
         else:
-            for j in range(inner):
-                a[base_a + _wrapped(index[j], length) * step + j * step_a] += b[
-                    base_b + j * step_b]
+            for j in range(left, right):
+                if <uint64_t>index[j] >= <uint64_t>length:
+                    w.outside = True
+                    return
+                if action == GATHER:
+                    b[base_b + j * step_b] = a[base_a + index[j] * step + j * step_a]
+                elif action == SCATTER:
+                    a[base_a + index[j] * step + j * step_a] = b[base_b + j * step_b]
+                else:
+                    a[base_a + index[j] * step + j * step_a] += b[base_b + j * step_b]
         index += inner
         for d in range(w.nd - 2, -1, -1):
             at[d] += 1
@@ -223,7 +240,9 @@ cdef bint _walk_plan(Walk* w, Fields* a, PyObject* dim, Fields* index, Fields* o
             if w.shape[d] > other.dimensions[d]:
                 return False
         _steps(other, w.b)
-    return _inside(<int64_t*>index.data, _count(index, 0, index.nd), 0, a.dimensions[w.dim])
+    w.outside = False
+    return w.unchecked or _inside(
+        <int64_t*>index.data, _count(index, 0, index.nd), 0, a.dimensions[w.dim])
 
 
 cdef bint _can_run(int kind, npy_intp item, Action action) noexcept:
@@ -240,41 +259,63 @@ cdef struct Visit:
     Action action
     int kind
     npy_intp item
+    npy_intp block            # the rows over which one column of `a` is indexed,
+    npy_intp columns          # and how many columns of them are visited at once
 
 
-cdef void _visit_rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    cdef Visit* v = <Visit*>context
+cdef void _visit(Visit* v, npy_intp begin, npy_intp end, npy_intp left,
+                 npy_intp right) noexcept nogil:
     cdef Walk* w = v.walk
     cdef int64_t* at = <int64_t*>v.index
     if v.action == SCATTER_ADD:
         if v.kind == cnp.NPY_FLOAT:
-            _run(w, <float*>v.a, <float*>v.b, at, v.action, begin, end)
+            _run(w, <float*>v.a, <float*>v.b, at, v.action, begin, end, left, right)
         elif v.kind == cnp.NPY_DOUBLE:
-            _run(w, <double*>v.a, <double*>v.b, at, v.action, begin, end)
+            _run(w, <double*>v.a, <double*>v.b, at, v.action, begin, end, left, right)
         else:
-            _run(w, <int64_t*>v.a, <int64_t*>v.b, at, v.action, begin, end)
+            _run(w, <int64_t*>v.a, <int64_t*>v.b, at, v.action, begin, end, left, right)
     elif v.item == 4:
-        _run(w, <uint32_t*>v.a, <uint32_t*>v.b, at, v.action, begin, end)
+        _run(w, <uint32_t*>v.a, <uint32_t*>v.b, at, v.action, begin, end, left, right)
     elif v.item == 8:
-        _run(w, <uint64_t*>v.a, <uint64_t*>v.b, at, v.action, begin, end)
+        _run(w, <uint64_t*>v.a, <uint64_t*>v.b, at, v.action, begin, end, left, right)
     elif v.item == 2:
-        _run(w, <uint16_t*>v.a, <uint16_t*>v.b, at, v.action, begin, end)
+        _run(w, <uint16_t*>v.a, <uint16_t*>v.b, at, v.action, begin, end, left, right)
     else:
-        _run(w, <uint8_t*>v.a, <uint8_t*>v.b, at, v.action, begin, end)
+        _run(w, <uint8_t*>v.a, <uint8_t*>v.b, at, v.action, begin, end, left, right)
 
 
-cdef void _visit(Walk* w, char* a, char* b, char* index, Action action, int kind,
-                 npy_intp item) noexcept nogil:
-    """Visit all rows: shared between threads if each row writes to its own; else in order."""
-    cdef Visit v = [w, a, b, index, action, kind, item]
-    cdef npy_intp rows = 1
+cdef void _visit_rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Visit* v = <Visit*>context
+    _visit(v, begin, end, 0, v.walk.shape[v.walk.nd - 1])
+
+
+cdef void _visit_blocks(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Visit* v = <Visit*>context
+    cdef npy_intp inner = v.walk.shape[v.walk.nd - 1], across = (inner - 1) // v.columns + 1
+    cdef npy_intp unit, row, left
+    for unit in range(begin, end):
+        row, left = unit // across * v.block, unit % across * v.columns
+        _visit(v, row, row + v.block, left, min(left + v.columns, inner))
+
+
+cdef void _visit_all(Walk* w, char* a, char* b, char* index, Action action, int kind,
+                     npy_intp item) noexcept nogil:
+    """Visit everything, in parts that write to elements of their own."""
+    cdef Visit v = [w, a, b, index, action, kind, item, 1, w.shape[w.nd - 1]]
+    cdef npy_intp before = 1, inner = w.shape[w.nd - 1], read
     cdef int d
     for d in range(w.nd - 1):
-        rows *= w.shape[d]
-    if action == GATHER or w.dim == w.nd - 1:
-        parallel_for(rows, GRAIN // w.shape[w.nd - 1] + 1, _visit_rows, &v)
+        if d < w.dim:
+            before *= w.shape[d]
+        else:
+            v.block *= w.shape[d]
+    if w.dim == w.nd - 1:
+        parallel_for(before, GRAIN // inner + 1, _visit_rows, &v)
     else:
-        _visit_rows(&v, 0, rows)
+        read = v.block // w.shape[w.dim] * w.length * item     # bytes of one column of `a`
+        v.columns = min(inner, max(COLUMNS, NEAR // max(read, 1) // COLUMNS * COLUMNS))
+        parallel_for(before * ((inner - 1) // v.columns + 1), GRAIN // (v.block * v.columns) + 1,
+                     _visit_blocks, &v)
 
 
 cdef object _gather(Operator op, keyset_t keys, PyObject** args):
@@ -292,6 +333,7 @@ cdef object _gather(Operator op, keyset_t keys, PyObject** args):
     if index.descr.type_num == cnp.NPY_INT64 and not _indices(index):
         rows = cnp.PyArray_GETCONTIGUOUS(storage(<Tensor>args[2]))
         index = fields(<PyObject*>rows)
+    w.unchecked = True
     if a.nd == 0 or not _walk_plan(&w, a, args[1], index, NULL):
         return run_general(op, keys, args)
     out = empty(a.descr.type_num, index.nd, index.dimensions)
@@ -299,9 +341,10 @@ cdef object _gather(Operator op, keyset_t keys, PyObject** args):
     total = _count(index, 0, index.nd)
     _held = hold(args, 3) if total >= WORTH_IT else None
     thread = give_up_gil(total)
-    _visit(&w, a.data, <char*>cnp.PyArray_DATA(out), index.data, GATHER, a.descr.type_num, item)
+    _visit_all(
+        &w, a.data, <char*>cnp.PyArray_DATA(out), index.data, GATHER, a.descr.type_num, item)
     take_gil(thread)
-    return wrap(out)
+    return run_general(op, keys, args) if w.outside else wrap(out)
 
 
 cdef struct Scatter:
@@ -323,6 +366,7 @@ cdef bint _check_scatter(PyObject** args, PyObject* target, void* plan) except -
         other = _array(args[3])
     elif not _fill_value(a.descr.type_num, args[3], <char*>how.value):
         return False
+    how.walk.unchecked = target == NULL
     return disjoint(target, args[2]) and _walk_plan(&how.walk, a, args[1], _array(args[2]), other)
 
 
@@ -335,9 +379,9 @@ cdef int _scatter_into(char* data, PyObject** args, void* plan) except -1:
     cdef npy_intp total = _count(_array(args[2]), 0, _array(args[2]).nd)
     cdef list _held = hold(args, 4) if total >= WORTH_IT else None
     cdef Thread* thread = give_up_gil(total)
-    _visit(&how.walk, data, other, index, how.action, kind, item)
+    _visit_all(&how.walk, data, other, index, how.action, kind, item)
     take_gil(thread)
-    return 0
+    return how.walk.unchecked and how.walk.outside
 
 
 cdef object _scatter(Operator op, keyset_t keys, PyObject** args):
@@ -370,14 +414,14 @@ def take_along(ndarray a not None, ndarray index not None, int dim):
         import numpy as np
         return np.take_along_axis(a, index, dim)
     source, at = fields(<PyObject*>a), fields(<PyObject*>index)
-    w.nd, w.dim = a.ndim, dim
+    w.nd, w.dim, w.unchecked = a.ndim, dim, False
     _steps(source, w.a)
     w.length = source.dimensions[dim]
     _steps(at, w.b)
     for d in range(w.nd):
         w.shape[d] = at.dimensions[d]
-    _visit(&w, source.data, <char*>cnp.PyArray_DATA(out), at.data, GATHER, cnp.PyArray_TYPE(a),
-           item)
+    _visit_all(&w, source.data, <char*>cnp.PyArray_DATA(out), at.data, GATHER,
+               cnp.PyArray_TYPE(a), item)
     return out
 
 

@@ -15,7 +15,8 @@ cimport numpy as cnp
 # Whether the fast case serves the arguments; notes in `plan` what the write needs. target: the
 # array that is written to, NULL for a copy.
 ctypedef bint (*check_t)(PyObject** args, PyObject* target, void* plan) except -1
-# Write to `data`, which has the first argument's shape and dtype.
+# Write to `data`, which has the first argument's shape and dtype. True: an argument is not what the
+# general kernel takes; only where the target is a copy, as it is of no use then.
 ctypedef int (*write_t)(char* data, PyObject** args, void* plan) except -1
 
 
@@ -46,5 +47,6 @@ cdef inline object run_write(Operator op, keyset_t keys, PyObject** args, check_
         write(_array(args[0]).data, args, plan)
         return <object>args[0]
     out = _copied(args[0], like)
-    write(<char*>cnp.PyArray_DATA(out), args, plan)
+    if write(<char*>cnp.PyArray_DATA(out), args, plan):
+        return run_general(op, keys, args)
     return wrap(out)

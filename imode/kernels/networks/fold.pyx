@@ -8,7 +8,7 @@ from imode._core.allocator cimport Fields, empty
 from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport Thread, give_up_gil, parallel_for, skipping, take_gil
 from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport _array, _count, _integer, _row_major, array_of
 from libc.stdint cimport int64_t
@@ -24,7 +24,7 @@ ctypedef fused item:
     double
 
 cdef enum:
-    GIL_FREE = 4096               # from so many elements on, the GIL is released
+    GRAIN = 16384                 # fewest elements of columns per thread
 
 cdef struct window_t:
     long planes                   # images times channels
@@ -33,55 +33,85 @@ cdef struct window_t:
     long[2] count                 # windows
 
 
-cdef void _walk(const window_t* p, item* image, item* columns, bint back, long wide) noexcept nogil:
+cdef inline void _element(item* image, item* column, bint back) noexcept nogil:
+    if not back:
+        column[0] = image[0]
+    elif item is cnp.uint8_t:
+        image[0] |= column[0]                # bools
+    else:
+        image[0] += column[0]
+
+
+cdef inline void _row(item* image, item* columns, long n, long step, bint back,
+                      long wide) noexcept nogil:
+    """Copy or add a row of windows that lie within the image, `step` elements apart."""
+    cdef long j, k
+    if step == 1:
+        for j in range(n * wide):
+            _element(image + j, columns + j, back)
+        return
+    for j in range(n):
+        for k in range(wide):
+            _element(image + j * step * wide + k, columns + j * wide + k, back)
+
+
+cdef void _walk(const window_t* p, item* image, item* columns, bint back, long wide, long begin,
+                long end) noexcept nogil:
     """Copy windows to columns, or add columns to the image; an element is `wide` items."""
-    cdef long _, ky, kx, i, j, y, x, k
-    cdef item* at
-    for _ in range(p.planes):
+    cdef long height = p.size[0], width = p.size[1], step = p.stride[1], count = p.count[1]
+    cdef long _, ky, kx, i, y, x, first, last
+    image += begin * height * width * wide
+    columns += begin * p.kernel[0] * p.kernel[1] * p.count[0] * count * wide
+    for _ in range(begin, end):
         for ky in range(p.kernel[0]):
             for kx in range(p.kernel[1]):
+                # The windows in which this place of the kernel lies within the image.
+                x = kx * p.dilation[1] - p.padding[1]
+                first = min(0 if x >= 0 else (step - 1 - x) // step, count)
+                last = max(0 if x >= width else min((width - x - 1) // step + 1, count), first)
                 for i in range(p.count[0]):
                     y = i * p.stride[0] - p.padding[0] + ky * p.dilation[0]
-                    for j in range(p.count[1]):
-                        x = j * p.stride[1] - p.padding[1] + kx * p.dilation[1]
-                        at = image + (y * p.size[1] + x) * wide
-                        if 0 <= y < p.size[0] and 0 <= x < p.size[1]:
-                            for k in range(wide):
-                                if not back:
-                                    columns[k] = at[k]
-                                elif item is cnp.uint8_t:
-                                    at[k] |= columns[k]              # bools
-                                else:
-                                    at[k] += columns[k]
-                        elif not back:
-                            for k in range(wide):
-                                columns[k] = 0
-                        columns += wide
-        image += p.size[0] * p.size[1] * wide
+                    if not back and not 0 <= y < height:
+                        memset(columns, 0, count * wide * sizeof(item))
+                    elif 0 <= y < height:
+                        if not back:
+                            memset(columns, 0, first * wide * sizeof(item))
+                            memset(columns + last * wide, 0, (count - last) * wide * sizeof(item))
+                        _row(image + (y * width + x + first * step) * wide, columns + first * wide,
+                             last - first, step, back, wide)
+                    columns += count * wide
+        image += height * width * wide
 
 
-cdef void _walk_kind(int kind, const window_t* p, void* image, void* columns, bint back,
-                     long wide) noexcept nogil:
-    if kind == cnp.NPY_BOOL:
-        _walk(p, <cnp.uint8_t*>image, <cnp.uint8_t*>columns, back, 1)
-    elif kind == cnp.NPY_FLOAT or kind == cnp.NPY_CFLOAT:
-        _walk(p, <float*>image, <float*>columns, back, wide)
+cdef struct job_t:
+    const window_t* p
+    void* image
+    void* columns
+    int kind
+    bint back
+
+
+cdef void _walk_some(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef const job_t* job = <const job_t*>context
+    cdef long wide = 2 if job.kind == cnp.NPY_CFLOAT or job.kind == cnp.NPY_CDOUBLE else 1
+    if job.kind == cnp.NPY_BOOL:
+        _walk(job.p, <cnp.uint8_t*>job.image, <cnp.uint8_t*>job.columns, job.back, 1, begin, end)
+    elif job.kind == cnp.NPY_FLOAT or job.kind == cnp.NPY_CFLOAT:
+        _walk(job.p, <float*>job.image, <float*>job.columns, job.back, wide, begin, end)
     else:
-        _walk(p, <double*>image, <double*>columns, back, wide)
+        _walk(job.p, <double*>job.image, <double*>job.columns, job.back, wide, begin, end)
 
 
 cdef int _run(const window_t* p, cnp.ndarray image, cnp.ndarray columns, bint back) except -1:
-    cdef int kind = cnp.PyArray_TYPE(image)
-    cdef long wide = 2 if cnp.PyTypeNum_ISCOMPLEX(kind) else 1
-    cdef void* a = cnp.PyArray_DATA(image)
-    cdef void* b = cnp.PyArray_DATA(columns)
-    if skipping():
+    cdef job_t job = [p, cnp.PyArray_DATA(image), cnp.PyArray_DATA(columns),
+                      cnp.PyArray_TYPE(image), back]
+    cdef cnp.npy_intp total = cnp.PyArray_SIZE(columns)
+    cdef Thread* thread
+    if skipping() or total == 0:
         return 0
-    if cnp.PyArray_SIZE(columns) < GIL_FREE:
-        _walk_kind(kind, p, a, b, back, wide)
-    else:
-        with nogil:
-            _walk_kind(kind, p, a, b, back, wide)
+    thread = give_up_gil(total)
+    parallel_for(p.planes, GRAIN * p.planes // total + 1, _walk_some, &job)
+    take_gil(thread)
     return 0
 
 

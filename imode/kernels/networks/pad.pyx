@@ -248,18 +248,6 @@ ctypedef fused word:
     double complex
 
 
-cdef void _row(word* to, const word* row, long size, long low, long wide,
-               bint mirrored) noexcept nogil:
-    """One row with what is added before and after it; inside, its elements as they lie."""
-    cdef long begin = min(max(low, 0), wide), end = min(max(low + size, 0), wide), c
-    for c in range(begin):
-        to[c] = row[_source(c - low, size, mirrored)]
-    if end > begin:
-        memcpy(to + begin, row + begin - low, (end - begin) * sizeof(word))
-    for c in range(max(begin, end), wide):
-        to[c] = row[_source(c - low, size, mirrored)]
-
-
 cdef struct border_t:
     frame_t* f
     bint mirrored
@@ -268,31 +256,44 @@ cdef struct border_t:
     char* out
 
 
-cdef void _border_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """Rows begin to end of the result."""
-    cdef border_t* s = <border_t*>ctx
+cdef void _rows(const border_t* s, const word* x, word* to, long begin, long end) noexcept nogil:
+    """Rows begin to end of the result: inside, the elements of a row of x as they lie."""
     cdef frame_t* f = s.f
-    cdef long n, p, i, j
-    cdef const char* row
-    cdef char* to = s.out + begin * s.item * f.wide[2]
-    for n in range(begin, end):
-        p = n // (f.wide[0] * f.wide[1])
-        i, j = n // f.wide[1] % f.wide[0], n % f.wide[1]
-        row = s.x + s.item * f.size[2] * (
-            (p * f.size[0] + _source(i - f.low[0], f.size[0], s.mirrored)) * f.size[1]
-            + _source(j - f.low[1], f.size[1], s.mirrored))
-        if s.item == 4:
-            _row(<uint32_t*>to, <const uint32_t*>row, f.size[2], f.low[2], f.wide[2], s.mirrored)
-        elif s.item == 8:
-            _row(<uint64_t*>to, <const uint64_t*>row, f.size[2], f.low[2], f.wide[2], s.mirrored)
-        elif s.item == 2:
-            _row(<uint16_t*>to, <const uint16_t*>row, f.size[2], f.low[2], f.wide[2], s.mirrored)
-        elif s.item == 1:
-            _row(<uint8_t*>to, <const uint8_t*>row, f.size[2], f.low[2], f.wide[2], s.mirrored)
-        else:
-            _row(<double complex*>to, <const double complex*>row, f.size[2], f.low[2],
-                 f.wide[2], s.mirrored)
-        to += s.item * f.wide[2]
+    cdef long size = f.size[2], low = f.low[2], wide = f.wide[2]
+    cdef long first = min(max(low, 0), wide), last = min(max(low + size, 0), wide)
+    cdef long _, c, p = begin // (f.wide[0] * f.wide[1])
+    cdef long i = begin // f.wide[1] % f.wide[0], j = begin % f.wide[1]
+    cdef const word* row
+    to += begin * wide
+    for _ in range(begin, end):
+        row = x + size * ((p * f.size[0] + _source(i - f.low[0], f.size[0], s.mirrored)) * f.size[1]
+                          + _source(j - f.low[1], f.size[1], s.mirrored))
+        for c in range(first):
+            to[c] = row[low - c] if s.mirrored else row[0]
+        if last > first:
+            memcpy(to + first, row + first - low, (last - first) * sizeof(word))
+        for c in range(max(first, last), wide):
+            to[c] = row[2 * (size - 1) - c + low] if s.mirrored else row[size - 1]
+        to += wide
+        j += 1
+        if j == f.wide[1]:
+            i, j = i + 1, 0
+        if i == f.wide[0]:
+            p, i = p + 1, 0
+
+
+cdef void _border_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef border_t* s = <border_t*>ctx
+    if s.item == 4:
+        _rows(s, <const uint32_t*>s.x, <uint32_t*>s.out, begin, end)
+    elif s.item == 8:
+        _rows(s, <const uint64_t*>s.x, <uint64_t*>s.out, begin, end)
+    elif s.item == 2:
+        _rows(s, <const uint16_t*>s.x, <uint16_t*>s.out, begin, end)
+    elif s.item == 1:
+        _rows(s, <const uint8_t*>s.x, <uint8_t*>s.out, begin, end)
+    else:
+        _rows(s, <const double complex*>s.x, <double complex*>s.out, begin, end)
 
 
 cdef cnp.ndarray _shaped(tuple shape, int n, frame_t* f, int kind):

@@ -9,7 +9,7 @@ from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport highest_key, keyset_t
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 from imode.kernels.fast_guards cimport Fields, _array, _dim, array_of
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -29,6 +29,9 @@ cdef enum:
     SAMPLE = 256
     NEAR = 24               # places in the sample: three standard deviations of a median's
     BLOCK = 64              # elements that are counted at a time
+    AHEAD = 16              # elements of which none may be a new extreme
+    COLUMNS = 64            # columns that a thread has at once
+    GRAIN = 16384           # fewest elements per thread
     NDIM = 32
 
 ctypedef fused number:
@@ -463,6 +466,21 @@ cdef object _mode(Operator op, keyset_t keys, PyObject** args):
 # ---- running extrema -----------------------------------------------------------------------------
 
 
+cdef struct running_t:
+    lines_t* s
+    const void* x
+    void* values
+    int64_t* places
+    int kind
+    bint least
+    npy_intp across         # the parts of a line's columns
+
+
+cdef inline bint _keeps(number each, number best, bint least) noexcept nogil:
+    """Whether `best` is beyond the next element: not if one of them is NaN, or they are equal."""
+    return each > best if least else each < best
+
+
 cdef inline bint _takes(number each, number best, bint least) noexcept nogil:
     if number is float or number is double:
         if each != each:
@@ -470,62 +488,93 @@ cdef inline bint _takes(number each, number best, bint least) noexcept nogil:
     return each <= best if least else each >= best
 
 
-cdef void _extremes(const lines_t* s, const number* x, bint least, number* values,
-                    int64_t* places) noexcept nogil:
-    cdef npy_intp _, i, k, at
-    cdef number best
-    cdef int64_t where
-    for _ in range(s.outer):
-        if s.inner == 1:
-            best, where = x[0], 0
-            for i in range(s.n):
-                if _takes(x[i], best, least):
-                    best, where = x[i], i
-                values[i] = best
-                places[i] = where
+cdef void _line_extremes(const number* x, npy_intp n, bint least, number* values,
+                         int64_t* places) noexcept nogil:
+    """A contiguous line. Most of its elements change nothing: AHEAD of them are seen at once."""
+    cdef npy_intp i = 0, k
+    cdef number best = x[0]
+    cdef int64_t where = 0
+    cdef int kept
+    while i < n:
+        if i + AHEAD <= n:
+            kept = 0
+            for k in range(AHEAD):
+                kept += _keeps(x[i + k], best, least)
+            if kept == AHEAD:
+                for k in range(AHEAD):
+                    values[i + k] = best
+                for k in range(AHEAD):
+                    places[i + k] = where
+                i += AHEAD
+                continue
+        for k in range(i, min(i + AHEAD, n)):
+            if _takes(x[k], best, least):
+                best, where = x[k], k
+            values[k] = best
+            places[k] = where
+        i += AHEAD
+
+
+cdef void _column_extremes(const number* x, npy_intp n, npy_intp inner, npy_intp columns,
+                           bint least, number* values, int64_t* places) noexcept nogil:
+    """Columns that lie side by side in rows of `inner` elements."""
+    cdef npy_intp i, k, at
+    for k in range(columns):
+        values[k] = x[k]
+        places[k] = 0
+    for i in range(1, n):
+        for k in range(columns):
+            at = i * inner + k
+            if _takes(x[at], values[at - inner], least):
+                values[at], places[at] = x[at], i
+            else:
+                values[at], places[at] = values[at - inner], places[at - inner]
+
+
+cdef void _extremes(const running_t* r, const number* x, number* values, npy_intp begin,
+                    npy_intp end) noexcept nogil:
+    cdef npy_intp n = r.s.n, inner = r.s.inner, part, left, at
+    for part in range(begin, end):
+        left = part % r.across * COLUMNS
+        at = part // r.across * n * inner + left
+        if inner == 1:
+            _line_extremes(x + at, n, r.least, values + at, r.places + at)
         else:
-            for k in range(s.inner):
-                values[k] = x[k]
-                places[k] = 0
-            for i in range(1, s.n):
-                for k in range(s.inner):
-                    at = i * s.inner + k
-                    if _takes(x[at], values[at - s.inner], least):
-                        values[at], places[at] = x[at], i
-                    else:
-                        values[at], places[at] = values[at - s.inner], places[at - s.inner]
-        x += s.n * s.inner
-        values += s.n * s.inner
-        places += s.n * s.inner
+            _column_extremes(x + at, n, inner, min(COLUMNS, inner - left), r.least, values + at,
+                             r.places + at)
+
+
+cdef void _some_extremes(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef const running_t* r = <const running_t*>context
+    if r.kind == cnp.NPY_FLOAT32:
+        _extremes(r, <const float*>r.x, <float*>r.values, begin, end)
+    elif r.kind == cnp.NPY_FLOAT64:
+        _extremes(r, <const double*>r.x, <double*>r.values, begin, end)
+    elif r.kind == cnp.NPY_INT32:
+        _extremes(r, <const int32_t*>r.x, <int32_t*>r.values, begin, end)
+    else:
+        _extremes(r, <const int64_t*>r.x, <int64_t*>r.values, begin, end)
 
 
 cdef object _running(Operator op, keyset_t keys, PyObject** args):
     """cummax(self, dim), cummin."""
     cdef lines_t s
+    cdef running_t r
     cdef ndarray x, values, places
     cdef int kind, axis = _line(args[0], args[1])
-    cdef bint least = _flag(op, keys)
-    cdef void* data
-    cdef void* to
-    cdef int64_t* at
     if axis < 0:
         return run_general(op, keys, args)
     x = _contiguous(args[0])
     kind = cnp.PyArray_TYPE(x)
     _set(&s, x, axis, True)
     values, places = empty(kind, x.ndim, x.shape), empty(cnp.NPY_INT64, x.ndim, x.shape)
-    data, to = cnp.PyArray_DATA(x), cnp.PyArray_DATA(values)
-    at = <int64_t*>cnp.PyArray_DATA(places)
+    r = running_t(
+        &s, cnp.PyArray_DATA(x), cnp.PyArray_DATA(values), <int64_t*>cnp.PyArray_DATA(places), kind,
+        _flag(op, keys), (s.inner - 1) // COLUMNS + 1)
     if not skipping():
         with nogil:
-            if kind == cnp.NPY_FLOAT32:
-                _extremes(&s, <const float*>data, least, <float*>to, at)
-            elif kind == cnp.NPY_FLOAT64:
-                _extremes(&s, <const double*>data, least, <double*>to, at)
-            elif kind == cnp.NPY_INT32:
-                _extremes(&s, <const int32_t*>data, least, <int32_t*>to, at)
-            else:
-                _extremes(&s, <const int64_t*>data, least, <int64_t*>to, at)
+            parallel_for(s.outer * r.across, GRAIN // (s.n * min(COLUMNS, s.inner)) + 1,
+                         _some_extremes, &r)
     return deliver(op, (values, places), args)
 
 

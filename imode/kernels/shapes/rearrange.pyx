@@ -1,4 +1,4 @@
-"""The fast case of flip, roll, repeat, padding with a number, and one_hot.
+"""The fast case of flip, rot90, roll, repeat, padding with a number, and one_hot.
 
 It serves row order and few dimensions. The general case, the operator's function over ndarrays,
 serves everything else and raises all errors.
@@ -64,32 +64,62 @@ cdef void _copy(char* to, const char* source, int nd, const npy_intp* dims,
     run_move(&m)
 
 
+cdef ndarray _reversed(PyObject* tensor, const bint* turned):
+    """A copy of a row-order tensor, not empty, with the order along some dimensions reversed."""
+    cdef Fields* a = _array(tensor)
+    cdef npy_intp steps[DIMS]
+    cdef npy_intp back[DIMS]
+    cdef char* source = a.data
+    cdef int d
+    cdef ndarray out
+    _steps(a, _item(tensor), steps)
+    for d in range(a.nd):
+        back[d] = -steps[d] if turned[d] else steps[d]
+        source += (a.dimensions[d] - 1) * steps[d] if turned[d] else 0
+    out = empty_like(storage(<Tensor>tensor), a.descr.type_num)
+    _copy(<char*>cnp.PyArray_DATA(out), source, a.nd, a.dimensions, steps, back, _item(tensor))
+    return out
+
+
+cdef inline bint _reversible(Fields* a) noexcept:
+    return _row_major(a) and 0 < a.nd <= DIMS and _count(a, 0, a.nd) > 0
+
+
 cdef object _flip(Operator op, keyset_t keys, PyObject** args):
     """flip(self, dims)."""
     cdef Fields* a = _array(args[0])
-    cdef npy_intp steps[DIMS]
-    cdef npy_intp back[DIMS]
     cdef bint turned[DIMS]
-    cdef char* source = a.data
-    cdef npy_intp item = _item(args[0])
     cdef Py_ssize_t i
     cdef int d
-    cdef ndarray out
-    if args[op.nargs] != NULL or not _row_major(a) or not 0 < a.nd <= DIMS or (
-            not _count(a, 0, a.nd)):
+    if args[op.nargs] != NULL or not _reversible(a):
         return run_general(op, keys, args)
-    _steps(a, item, steps)
-    for d in range(a.nd):
-        back[d], turned[d] = steps[d], False
+    memset(turned, 0, sizeof(turned))
     for i in range(PyTuple_GET_SIZE(<object>args[1])):
         d = _dim(PyTuple_GET_ITEM(<object>args[1], i), a.nd)
         if d < 0 or turned[d]:
             return run_general(op, keys, args)
-        turned[d], back[d] = True, -steps[d]
-        source += (a.dimensions[d] - 1) * steps[d]
-    out = empty_like(storage(<Tensor>args[0]), a.descr.type_num)
-    _copy(<char*>cnp.PyArray_DATA(out), source, a.nd, a.dimensions, steps, back, item)
-    return wrap(out)
+        turned[d] = True
+    return wrap(_reversed(args[0], turned))
+
+
+cdef object _rot90(Operator op, keyset_t keys, PyObject** args):
+    """rot90(self, k, dims)."""
+    cdef Fields* a = _array(args[0])
+    cdef bint turned[DIMS]
+    cdef int overflow = 0, first, second
+    cdef long k = PyLong_AsLongAndOverflow(args[1], &overflow) & 3
+    cdef ndarray out
+    if args[op.nargs] != NULL or overflow or k == 0 or not _reversible(a) or (
+            PyTuple_GET_SIZE(<object>args[2]) != 2):
+        return run_general(op, keys, args)
+    first = _dim(PyTuple_GET_ITEM(<object>args[2], 0), a.nd)
+    second = _dim(PyTuple_GET_ITEM(<object>args[2], 1), a.nd)
+    if first < 0 or second < 0 or first == second:
+        return run_general(op, keys, args)
+    memset(turned, 0, sizeof(turned))
+    turned[first], turned[second] = k >= 2, k <= 2
+    out = _reversed(args[0], turned)
+    return wrap(cnp.PyArray_SwapAxes(out, first, second) if k & 1 else out)
 
 
 cdef void _rows(char* to, const char* source, npy_intp rows, npy_intp columns,
@@ -284,6 +314,7 @@ cdef object _one_hot(Operator op, keyset_t keys, PyObject** args):
 
 
 flip = CKernel.new(_flip)
+rot90 = CKernel.new(_rot90)
 roll = CKernel.new(_roll)
 repeat = CKernel.new(_repeat)
 constant_pad = CKernel.new(_pad)

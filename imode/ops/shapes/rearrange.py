@@ -334,6 +334,7 @@ op(
 
 @op(
     "rot90(Tensor self, int k=1, int[] dims=(0, 1)) -> Tensor",
+    fast=rearrange.rot90,
     derivative={"self": lambda grad, k, dims: grad.rot90(-k, dims)},
 )
 def _rot90(self, k, dims):
