@@ -20,6 +20,11 @@ the operator itself. So the last arrays of LARGE to LARGEST bytes that died are 
 them and KEPT_BYTES in all, and used again for arrays of the same size in bytes and number of
 dimensions.
 
+glibc gives blocks above a threshold back to the system as soon as they are freed, and up to 32 MB
+the threshold follows the largest block that was. A product whose work space is larger than what
+came before would be slowed by fresh pages call after call, so the threshold is raised at import:
+up to 64 MB of what was freed stay with the process, as they do wherever one large array has died.
+
 Thread rule: the free lists and the kept arrays are used with the GIL held.
 """
 import gc
@@ -55,11 +60,18 @@ cdef extern from *:
         if (n <= 256) return n <= 24 ? 0 : n <= 64 ? 1 : 2;
         return n <= 1024 ? 3 : n <= 4096 ? 4 : n <= 16384 ? 5 : -1;
     }
+    static inline void imode_raise_threshold(void) {
+    #ifdef __GLIBC__
+        void* volatile block = malloc((32 << 20) - 65536);   /* volatile: the pair is not left out */
+        free(block);
+    #endif
+    }
     """
     Descr* descr_from_type "PyArray_DescrFromType"(int typenum)
     object new_array "imode_new_array"(Descr*, int, npy_intp*)
     object new_view "imode_new_view"(Descr*, int, npy_intp*, npy_intp*, char*, int)
     int size_class "imode_size_class"(npy_intp n) noexcept nogil
+    void raise_threshold "imode_raise_threshold"() noexcept
 
 cdef extern from "aligned.h":
     object new_aligned "imode_new_aligned"(Descr*, int, npy_intp*, size_t, bint zeros)
@@ -107,6 +119,8 @@ cdef npy_intp[6] _class_bytes = [24, 64, 256, 1024, 4096, 16384]
 cdef Descr* _descrs[N_DTYPES]             # the native descriptor of each Code
 cdef npy_intp[N_DTYPES] _itemsize
 cdef npy_intp[N_DTYPES] _alignment
+
+raise_threshold()
 
 cdef int _i
 for _i in range(N_DTYPES):
