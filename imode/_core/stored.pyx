@@ -8,6 +8,7 @@ Every other operator has a `stored_kernel` there. How it goes on, its entry says
 
 - "loops": the inner loops of float32 run on bfloat16 in blocks (`_core/loops`);
 - "served": the compiled kernel takes bfloat16 where that is all there is; else it is "widened";
+- "beside": likewise, and where the first tensor is of it, others may be of float32, or indices;
 - "moves": elements change places only, so the kernel moves a dtype of the same size instead;
 - "widened", all others: the kernel gets copies in float32, and what it gives and what it wrote is
   rounded, once;
@@ -57,6 +58,8 @@ cdef extern from "numpy/arrayobject.h":
 cdef enum:
     BRAIN = 1 << <int>BFLOAT16                # sets of Codes
     HALF = 1 << <int>FLOAT16
+    SINGLE = 1 << <int>FLOAT32
+    INDICES = 1 << <int>INT64
     FLOATS = 1 << <int>FLOAT16 | 1 << <int>FLOAT32 | 1 << <int>FLOAT64
     FEW = (1 << <int>UINT16 | 1 << <int>UINT32 | 1 << <int>UINT64
            | 1 << <int>FLOAT8_E4M3FN | 1 << <int>FLOAT8_E5M2)
@@ -157,6 +160,16 @@ cdef object _run_served(Operator op, keyset_t keys, PyObject** args):
     return redispatch(op, keys & below(STORED) | BIT_CPU, args)
 
 
+cdef object _run_beside(Operator op, keyset_t keys, PyObject** args):
+    """The same of an operator that takes parameters in float32, or indices, beside bfloat16."""
+    cdef PyObject* first = args[op.tensors[0]]
+    if not _codes(op, args) & ~(BRAIN | SINGLE | INDICES) and args[op.nargs] == NULL and (
+            is_tensor(first) and code_of[typenum(<Tensor>first)] == BFLOAT16) and not (
+            keys & (BACKENDS & ~<keyset_t>BIT_CPU)):
+        return redispatch(op, keys & below(STORED) | BIT_CPU, args)
+    return _run_served(op, keys, args)
+
+
 cdef bint _is_plain(Operator op) noexcept:
     """Whether it only computes new tensors from its tensors, each one an argument."""
     cdef int i
@@ -196,6 +209,7 @@ cdef object _widened(Operator op, keyset_t keys, PyObject** args):
 cdef str _where = "computed in another dtype"
 cdef CKernel _STORED = CKernel.new(_run_stored, None, NULL, _where)
 cdef CKernel _PLAIN = CKernel.new(_run_plain, None, NULL, _where)
+cdef CKernel _BESIDE = CKernel.new(_run_beside, None, NULL, "in blocks, computed in another dtype")
 cdef CKernel _SERVED = CKernel.new(_run_served, None, NULL, "in blocks, computed in another dtype")
 
 
@@ -203,6 +217,8 @@ def stored_kernel(Operator op not None):
     """The kernel of an operator for tensors of these dtypes."""
     if op.entry.stored in ("served", "loops") and op.role == FUNCTIONAL:
         return _SERVED
+    if op.entry.stored == "beside" and op.role == FUNCTIONAL:
+        return _BESIDE
     if op.entry.stored != "widened" or not _is_plain(op):
         return _STORED
     return _PLAIN

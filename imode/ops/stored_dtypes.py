@@ -37,9 +37,15 @@ _MOVES = _names("""
 
 # Their compiled kernels take bfloat16, a block or a row at a time.
 _SERVED = _names(
-    "mm bmm mv dot addmm baddbmm sum mean logsumexp softmax log_softmax native_layer_norm"
-    " max min argmax argmin"
+    "mm bmm mv dot addmm baddbmm sum mean logsumexp softmax log_softmax max min argmax argmin"
 )
+
+# Likewise, and parameters in float32 and indices may stand beside it.
+_BESIDE = _names("""
+    native_batch_norm native_layer_norm native_group_norm native_batch_norm_backward
+    native_layer_norm_backward native_group_norm_backward _nll_loss _nll_loss2d
+    _nll_loss_backward _nll_loss2d_backward
+""")
 
 # Families that refuse float16 refuse bfloat16 in the same words.
 _PROBED = ("imode.ops.decompositions.", "imode.ops.fourier.", "imode.ops.pointwise.special_")
@@ -75,7 +81,7 @@ def _has_loops(kernel):
 
 
 def how_stored(name, kernel, where):
-    """One of own, refused, moves, loops, served, probed and widened; see the Note."""
+    """One of own, refused, moves, loops, served, beside, probed and widened; see the Note."""
     if name in _OWN:
         return "own"
     if name in _REFUSED:
@@ -86,6 +92,8 @@ def how_stored(name, kernel, where):
         return "loops"
     if name in _SERVED:
         return "served"
+    if name in _BESIDE:
+        return "beside"
     probed = where.startswith(_PROBED) or name in _PROBED_NAMES
     return "probed" if probed else "widened"
 

@@ -6,14 +6,16 @@ from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport Fields, empty
 from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dtype cimport BFLOAT16, typenum_of
 from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport empty_for
 from imode._core.parallel cimport Thread, give_up_gil, parallel_for, skipping, take_gil
+from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport (
     PyFloat_AsDouble, PyLong_AsLong, _array, _row_major, _same_shape, _wrapped, array_of,
     array_or_none)
 from libc.math cimport exp
-
+from libc.stdint cimport uint16_t
 
 import numpy as np
 from imode import errors
@@ -44,6 +46,10 @@ cdef extern from "loss.h" nogil:
 cdef extern from "<math.h>" nogil:
     float expf(float)
 
+cdef extern from "wide.h" nogil:
+    void from_half(float* to, const char* source, long step, long n)
+    void to_half(char* to, const float* source, long step, long n)
+
 
 # ---- negative log-likelihood ---------------------------------------------------------------------
 
@@ -52,6 +58,7 @@ cdef struct picks_t:
     long n, c, area              # the input is (n, c, area)
     long ignored
     const cnp.int64_t* target    # (n, area)
+    bint picked                  # the input has only what the targets pick: (n, area)
 
 
 cdef int _check(cnp.ndarray x, cnp.ndarray target, weight) except -1:
@@ -100,7 +107,7 @@ cdef cnp.ndarray _describe(picks_t* p, cnp.ndarray x, target, long ignored):
     p.area = 1
     for i in range(2, ndim):
         p.area *= cnp.PyArray_DIM(x, i)
-    p.ignored = ignored
+    p.ignored, p.picked = ignored, False
     p.target = <const cnp.int64_t*>cnp.PyArray_DATA(at)
     return at
 
@@ -115,6 +122,47 @@ cdef int _check_targets(const picks_t* p) except -1:
     return 0
 
 
+cdef inline long _place(const picks_t* p, long n, long t, long s) noexcept nogil:
+    return n * p.area + s if p.picked else (n * p.c + t) * p.area + s
+
+
+cdef cnp.ndarray _picked(picks_t* p, cnp.ndarray x):
+    """What the targets pick of an input of 16 bits, in float32; 0 where they pick nothing."""
+    cdef cnp.npy_intp total = p.n * p.area
+    cdef cnp.ndarray picks = empty(cnp.PyArray_TYPE(x), 1, &total)
+    cdef const uint16_t* data = <const uint16_t*>cnp.PyArray_DATA(x)
+    cdef uint16_t* to = <uint16_t*>cnp.PyArray_DATA(picks)
+    cdef long n, s, t
+    for n in range(p.n):
+        for s in range(p.area):
+            t = p.target[n * p.area + s]
+            to[n * p.area + s] = (
+                0 if t == p.ignored else data[_place(p, n, _wrapped(t, p.c), s)])
+    p.picked = True
+    return cast(picks, np.float32)
+
+
+cdef cnp.ndarray _put(picks_t* p, cnp.ndarray values, cnp.ndarray like):
+    """The other way: zeros but where the targets pick."""
+    cdef cnp.ndarray picks = cast(values, like.dtype)
+    cdef cnp.ndarray out = cnp.PyArray_ZEROS(
+        cnp.PyArray_NDIM(like), cnp.PyArray_DIMS(like), cnp.PyArray_TYPE(like), 0)
+    cdef const uint16_t* data = <const uint16_t*>cnp.PyArray_DATA(picks)
+    cdef uint16_t* to = <uint16_t*>cnp.PyArray_DATA(out)
+    cdef long n, s, t
+    p.picked = False
+    for n in range(p.n):
+        for s in range(p.area):
+            t = p.target[n * p.area + s]
+            if t != p.ignored:
+                to[_place(p, n, _wrapped(t, p.c), s)] = data[n * p.area + s]
+    return out
+
+
+cdef bint _is_narrow(int kind) noexcept:
+    return kind == cnp.NPY_FLOAT16 or kind == typenum_of[<int>BFLOAT16]
+
+
 cdef void _each(const picks_t* p, const real* x, const real* w, real* out) noexcept nogil:
     cdef long n, s, t
     for n in range(p.n):
@@ -124,8 +172,7 @@ cdef void _each(const picks_t* p, const real* x, const real* w, real* out) noexc
                 out[n * p.area + s] = 0
             else:
                 t = _wrapped(t, p.c)
-                out[n * p.area + s] = (-x[(n * p.c + t) * p.area + s]
-                                       * (w[t] if w != NULL else 1))
+                out[n * p.area + s] = -x[_place(p, n, t, s)] * (w[t] if w != NULL else 1)
 
 
 cdef double _sum(const picks_t* p, const real* x, const real* w, double* total) noexcept nogil:
@@ -139,7 +186,7 @@ cdef double _sum(const picks_t* p, const real* x, const real* w, double* total) 
                 t = _wrapped(t, p.c)
                 share = w[t] if w != NULL else 1
                 total[0] += share
-                loss -= x[(n * p.c + t) * p.area + s] * share
+                loss -= x[_place(p, n, t, s)] * share
     return loss
 
 
@@ -152,7 +199,7 @@ cdef void _spread(const picks_t* p, const real* grad, bint single, real factor, 
             t = p.target[i]
             if t != p.ignored:
                 t = _wrapped(t, p.c)
-                out[(n * p.c + t) * p.area + s] = (
+                out[_place(p, n, t, s)] = (
                     -grad[0 if single else i] * factor * (w[t] if w != NULL else 1))
 
 
@@ -176,18 +223,18 @@ cdef tuple nll(x, target, weight, long reduction, long ignore_index):
     if cnp.PyArray_NDIM(<cnp.ndarray>x) == 0:
         raise errors.shapes.no_rows()
     _check(x, target, weight)
-    if kind == cnp.NPY_FLOAT16:
-        both = nll(x.astype(np.float32), target,
-                   None if weight is None else weight.astype(np.float32), reduction, ignore_index)
-        return both[0].astype(np.float16), both[1].astype(np.float16)
-    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
+    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and not _is_narrow(kind):
         name = "nll_loss_out_frame" if x.ndim <= 2 else "nll_loss2d_forward_out_frame"
         raise errors.dtypes.not_implemented(name, x.dtype)
     a = contiguous(x)
     at = _describe(&p, a, target, ignore_index)
     _check_targets(&p)
+    narrow = _is_narrow(kind)
+    if narrow:
+        kind = cnp.NPY_FLOAT
+        a = _picked(&p, a) if not skipping() else empty(kind, 0, NULL)
     if weight is not None:
-        weight = contiguous(weight)
+        weight = contiguous(cast(weight, np.float32) if narrow else weight)
         w = cnp.PyArray_DATA(<cnp.ndarray>weight)
     if reduction == NONE:
         out = empty(kind, cnp.PyArray_NDIM(at), cnp.PyArray_DIMS(at))
@@ -199,9 +246,9 @@ cdef tuple nll(x, target, weight, long reduction, long ignore_index):
                 else:
                     _each(&p, <double*>cnp.PyArray_DATA(a), <double*>w,
                           <double*>cnp.PyArray_DATA(out))
-        return out, _scalar(0, kind)
+        return _like_input(x, out, _scalar(0, kind))
     if skipping():
-        return _scalar(0, kind), _scalar(0, kind)
+        return _like_input(x, _scalar(0, kind), _scalar(0, kind))
     thread = give_up_gil(cnp.PyArray_SIZE(at))
     if kind == cnp.NPY_FLOAT:
         loss = _sum(&p, <float*>cnp.PyArray_DATA(a), <float*>w, &total)
@@ -210,29 +257,35 @@ cdef tuple nll(x, target, weight, long reduction, long ignore_index):
     take_gil(thread)
     if reduction == MEAN:
         loss = loss / total                          # NaN if no class counts, as in PyTorch
-    return _scalar(loss, kind), _scalar(total, kind)
+    return _like_input(x, _scalar(loss, kind), _scalar(total, kind))
+
+
+cdef tuple _like_input(x, cnp.ndarray loss, cnp.ndarray total):
+    if _is_narrow(cnp.PyArray_TYPE(<cnp.ndarray>x)):
+        return cast(loss, x.dtype), cast(total, x.dtype)
+    return loss, total
 
 
 def nll_backward(grad, x, target, weight, long reduction, long ignore_index, total):
     """Return the gradient of x, of which only shape and dtype are read."""
     cdef picks_t p
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
-    cdef bint single = reduction != NONE
+    cdef bint single = reduction != NONE, narrow = _is_narrow(kind)
     cdef cnp.ndarray g, _target, out
+    cdef cnp.npy_intp picks
     cdef void* w = NULL
     cdef double factor = 1
-    if kind == cnp.NPY_FLOAT16:
-        return nll_backward(
-            grad.astype(np.float32), x, target,
-            None if weight is None else weight.astype(np.float32), reduction, ignore_index,
-            total.astype(np.float32)).astype(np.float16)
     _target = _describe(&p, x, target, ignore_index)        # p points into it
     _check_targets(&p)
-    g = contiguous(grad)
-    out = cnp.PyArray_ZEROS(cnp.PyArray_NDIM(<cnp.ndarray>x), cnp.PyArray_DIMS(<cnp.ndarray>x),
-                            kind, 0)
+    g = contiguous(cast(grad, np.float32) if narrow else grad)
+    if narrow:
+        kind, total, p.picked, picks = cnp.NPY_FLOAT, cast(total, np.float32), True, p.n * p.area
+        out = cnp.PyArray_ZEROS(1, &picks, kind, 0)
+    else:
+        out = cnp.PyArray_ZEROS(cnp.PyArray_NDIM(<cnp.ndarray>x), cnp.PyArray_DIMS(<cnp.ndarray>x),
+                                kind, 0)
     if weight is not None:
-        weight = contiguous(weight)
+        weight = contiguous(cast(weight, np.float32) if narrow else weight)
         w = cnp.PyArray_DATA(<cnp.ndarray>weight)
     if reduction == MEAN:
         factor = 1 / <double>total
@@ -245,7 +298,7 @@ def nll_backward(grad, x, target, weight, long reduction, long ignore_index, tot
         else:
             _spread(&p, <double*>cnp.PyArray_DATA(g), single, factor, <double*>w,
                     <double*>cnp.PyArray_DATA(out))
-    return out
+    return _put(&p, out, x) if narrow else out
 
 
 # ---- losses of pairs -----------------------------------------------------------------------------
@@ -260,6 +313,7 @@ cdef enum:
 
 cdef struct pairs_t:
     bint wide
+    bint halves                  # x, y and out are float16, computed in float32
     int kind
     const void* x
     const void* y
@@ -328,6 +382,43 @@ cdef void _slopes(int kind, const real* x, const real* y, long n, real p, real* 
             out[i] = 1 / (1 + _exp(-x[i])) - y[i]
 
 
+cdef void _half_values(int kind, const uint16_t* x, const uint16_t* y, long n, float p,
+                       uint16_t* out) noexcept nogil:
+    """As _values of up to CHUNK numbers; a difference is rounded before it is squared."""
+    cdef float[CHUNK] a
+    cdef float[CHUNK] b
+    cdef float[CHUNK] found
+    cdef long i
+    from_half(a, <const char*>x, 2, n)
+    from_half(b, <const char*>y, 2, n)
+    if kind == SQUARED:
+        for i in range(n):
+            a[i] = a[i] - b[i]
+        to_half(<char*>out, a, 2, n)
+        from_half(a, <const char*>out, 2, n)
+        for i in range(n):
+            found[i] = a[i] * a[i]
+    else:
+        _values(kind, <const float*>a, <const float*>b, n, p, <float*>found)
+    to_half(<char*>out, found, 2, n)
+
+
+cdef double _half_sum(int kind, const uint16_t* x, const uint16_t* y, long n,
+                      float p) noexcept nogil:
+    """The sum of the rounded losses."""
+    cdef uint16_t[CHUNK] part
+    cdef float[CHUNK] found
+    cdef long size, start = 0
+    cdef double total = 0
+    while start < n:
+        size = min(n - start, <long>CHUNK)
+        _half_values(kind, x + start, y + start, size, p, part)
+        from_half(found, <const char*>part, 2, size)
+        total += imode_total_f(found, size)
+        start += size
+    return total
+
+
 cdef double _sum_of(int kind, const real* x, const real* y, long n, real p) noexcept nogil:
     cdef real[CHUNK] part
     cdef long size, start = 0
@@ -350,7 +441,10 @@ cdef void _some_sums(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil
     for i in range(begin, end):
         at = i * s.piece
         n = min(s.piece, s.n - at)
-        if s.wide:
+        if s.halves:
+            s.sum[i] = _half_sum(s.kind, <const uint16_t*>s.x + at, <const uint16_t*>s.y + at, n,
+                                 <float>s.p)
+        elif s.wide:
             s.sum[i] = _sum_of(s.kind, <const double*>s.x + at, <const double*>s.y + at, n, s.p)
         else:
             s.sum[i] = _sum_of(s.kind, <const float*>s.x + at, <const float*>s.y + at, n,
@@ -370,6 +464,14 @@ cdef double _total(pairs_t* s) noexcept nogil:
 
 cdef void _some_values(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     cdef pairs_t* s = <pairs_t*>ctx
+    cdef long size
+    while s.halves and begin < end:
+        size = min(end - begin, <Py_ssize_t>CHUNK)
+        _half_values(s.kind, <const uint16_t*>s.x + begin, <const uint16_t*>s.y + begin, size,
+                     <float>s.p, <uint16_t*>s.out + begin)
+        begin += size
+    if s.halves:
+        return
     if s.wide:
         _values(s.kind, <const double*>s.x + begin, <const double*>s.y + begin, end - begin, s.p,
                 <double*>s.out + begin)
@@ -393,11 +495,15 @@ cdef pairs_t _job(int kind, cnp.ndarray a, cnp.ndarray b, double p, void* out) n
     s.wide, s.kind, s.n, s.p, s.out = (
         cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE, kind, cnp.PyArray_SIZE(a), p, out)
     s.x, s.y = cnp.PyArray_DATA(a), cnp.PyArray_DATA(b)
+    s.halves = cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT16
     return s
 
 
-cdef tuple _pair(int kind, x, y):
-    """Both as contiguous arrays of one shape and dtype, and the dtype of the result."""
+cdef tuple _pair(int kind, x, y, bint halves):
+    """Both as contiguous arrays of one shape and dtype, and the dtype of the result.
+
+    halves: float16 may stay so; else it becomes float32.
+    """
     if not isinstance(x, cnp.ndarray) or not isinstance(y, cnp.ndarray):
         raise TypeError(f"expected arrays, got {type(x).__name__} and {type(y).__name__}")
     dtype = (<cnp.ndarray>x).dtype
@@ -414,9 +520,8 @@ cdef tuple _pair(int kind, x, y):
         except ValueError:
             broadcast_shape((<object>x).shape, (<object>y).shape)
             raise
-    computed = np.float32 if dtype.itemsize < 4 else dtype
-    return contiguous(x.astype(computed, copy=False)), contiguous(
-        y.astype(computed, copy=False)), dtype
+    computed = np.float32 if dtype.itemsize < 4 and not halves else dtype
+    return contiguous(cast(x, computed)), contiguous(cast(y, computed)), dtype
 
 
 cdef bint _within(const real* x, long n) noexcept nogil:
@@ -428,26 +533,23 @@ cdef bint _within(const real* x, long n) noexcept nogil:
 
 cpdef bint within_unit(x) except -1:
     """Whether all elements are in [0, 1]; NaN is not."""
-    cdef cnp.ndarray a = contiguous(x.astype(np.float32) if x.dtype.itemsize < 4 else x)
+    cdef cnp.ndarray a = contiguous(cast(x, np.float32) if x.dtype.itemsize < 4 else x)
     if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT:
         return _within(<float*>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a))
     return _within(<double*>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a))
 
 
-cdef object _of_halves(int kind, a, b, double param):
-    """Losses of float16 numbers, rounded after each step as in PyTorch."""
+cdef object _smooth_of_halves(a, b, double param):
+    """smooth_l1 of float16 numbers, rounded after each step as in PyTorch."""
     with np.errstate(all="ignore"):
-        away = a.astype(np.float16) - b.astype(np.float16)
-        if kind == SQUARED:
-            return np.asarray(away * away)
-        away, half, beta = np.abs(away), np.float16(0.5), np.float16(param)
+        away, half, beta = np.abs(a - b), np.float16(0.5), np.float16(param)
         return np.where(away < beta, half * away * away / beta, away - half * beta)
 
 
 cdef object _plain(int kind, cnp.ndarray a, cnp.ndarray b, double param, long reduction):
-    """As pairwise, of contiguous arrays of one shape, both float32 or both float64."""
+    """As pairwise, of contiguous arrays of one shape and dtype."""
     cdef cnp.ndarray out
-    cdef int typenum = cnp.PyArray_TYPE(a)
+    cdef int typenum = cnp.PyArray_TYPE(a), number = typenum
     cdef double total = 0
     cdef Thread* thread
     cdef pairs_t s = _job(kind, a, b, param, NULL)
@@ -463,31 +565,32 @@ cdef object _plain(int kind, cnp.ndarray a, cnp.ndarray b, double param, long re
         thread = give_up_gil(s.n)
         total = _total(&s)
         take_gil(thread)
-    return _scalar(total / s.n if reduction == MEAN else total, typenum)   # NaN where n is 0
+    if s.halves:
+        number = cnp.NPY_FLOAT
+    out = _scalar(total / s.n if reduction == MEAN else total, number)     # NaN where n is 0
+    return cast(out, np.float16) if s.halves else out
 
 
 cdef object pairwise(int kind, x, y, double param, long reduction):
     """Return the losses of corresponding elements of x and y, their mean or their sum."""
     cdef cnp.ndarray a, b, out
     cdef double total
-    a, b, dtype = _pair(kind, x, y)
-    if dtype.itemsize > 2:
+    a, b, dtype = _pair(kind, x, y, True)
+    if dtype.itemsize > 2 or kind != SMOOTH:
         out = _plain(kind, a, b, param, reduction)
     elif reduction != NONE:
         total = pairwise(kind, x, y, param, NONE).sum(dtype=np.float64)
         if reduction == MEAN:
             total = total / cnp.PyArray_SIZE(a)      # NaN where there is none, as in PyTorch
-        out = _scalar(total, cnp.PyArray_TYPE(a))
-    elif kind == SQUARED or kind == SMOOTH:
-        out = _of_halves(kind, a, b, param)
+        out = _scalar(total, cnp.NPY_FLOAT)
     else:
-        out = _plain(kind, a, b, param, NONE)
+        out = _smooth_of_halves(a, b, param)
     if reduction == NONE and not (
             cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(y)):
         laid = empty_for((x, y), (<object>out).shape, dtype)
         laid[...] = out
         return laid
-    return out if out.dtype == dtype else out.astype(dtype)
+    return cast(out, dtype)
 
 
 cdef int _warn_of_sizes(x, y) except -1:
@@ -535,7 +638,7 @@ def pairwise_backward(int kind, grad, x, y, double param, long reduction):
     cdef int typenum
     cdef long n
     cdef pairs_t s
-    a, b, _ = _pair(kind, x, y)
+    a, b, _ = _pair(kind, x, y, False)
     typenum = cnp.PyArray_TYPE(a)
     n = cnp.PyArray_SIZE(a)
     if grad.ndim and grad.shape != (<object>a).shape:         # a hook has changed it
@@ -545,19 +648,23 @@ def pairwise_backward(int kind, grad, x, y, double param, long reduction):
     if kind == SQUARED and x.dtype.itemsize == 2:             # float16: round after each step
         with np.errstate(all="ignore"):
             share = np.float16(2.0 / n if reduction == MEAN and n else 2.0)
-            away = a.astype(np.float16) - b.astype(np.float16)
-            return np.asarray(away * share * grad.astype(np.float16))
+            away = cast(np.subtract(a, b), np.float16)
+            if (<object>away).ndim == 0 or grad.ndim:
+                return np.asarray(away * share * grad.astype(np.float16))
+            steps = np.multiply(cast(away, np.float32), np.float32(share))
+            steps = cast(cast(steps, np.float16), np.float32)
+            return cast(np.multiply(steps, grad.astype(np.float32)), np.float16)
     if skipping():
         return np.empty((<object>a).shape, x.dtype)
     out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
     s = _job(kind, a, b, param, cnp.PyArray_DATA(out))
     with nogil:
         parallel_for(n, GRAIN, _some_slopes, &s)
-    factor = grad.astype(out.dtype, copy=False)
+    factor = cast(grad, out.dtype)
     if reduction == MEAN:
         factor = (factor / n).astype(out.dtype, copy=False) if n else factor
     np.multiply(out, factor, out=out)
-    return out if out.dtype == x.dtype else out.astype(x.dtype)
+    return cast(out, x.dtype)
 
 
 # ---- the kernels, called from C: with few elements, a Python call would take half of the time ----

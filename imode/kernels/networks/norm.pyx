@@ -11,12 +11,12 @@ from imode._core.dtype cimport BFLOAT16, typenum_of
 from imode._core.keyset cimport keyset_t
 from imode._core.parallel cimport (
     Thread, give_up_gil, parallel_for, skipping, take_gil)
-from imode.kernels.creation.copy cimport cast
+from imode.kernels.creation.copy cimport cast, write
 from imode.kernels.fast_guards cimport PyFloat_AsDouble, PyLong_AsLong, array_of, array_or_none
 from imode.kernels.networks.norm_check cimport check_batch_norm, check_group_norm, check_layer_norm
 from imode.kernels.networks.planes cimport (
-    BRAIN, HALF, NOT_NARROW, affine, combine, mean_and_rstd, normalise, normalise_backward,
-    plane_t, planes, real, rows_t, stats, sums)
+    BRAIN, DOUBLE, FLOAT, HALF, Kind, affine, combine, mean_and_rstd, normalise,
+    normalise_backward, plane_t, planes, real, rows_t, stats, sums)
 from libc.math cimport sqrt
 
 import numpy as np
@@ -38,38 +38,36 @@ cdef object _single(a):
     return None if a is None else cast(a, np.float32)
 
 
-cdef tuple _as_half(tuple results):
-    """The results for a float16 input, computed from a float32 copy: the first becomes float16."""
-    result, mean, invstd = results
-    return cast(result, np.float16), mean, invstd
+cdef bint _mixed(tuple parameters) except -1:
+    """Whether one of the parameters of a 16-bit input is of float32."""
+    for given in parameters:
+        if given is not None and cnp.PyArray_TYPE(<cnp.ndarray>given) == cnp.NPY_FLOAT:
+            return True
+    return False
 
 
-cdef tuple _as_half_or_mixed(tuple results, weight, bias):
-    """The same; the statistics become float16, too, unless a parameter is float32."""
-    return _as_narrow_or_mixed(_as_half(results), weight, bias)
-
-
-cdef tuple _as_narrow_or_mixed(tuple results, weight, bias):
+cdef tuple _as_narrow_or_mixed(tuple results, tuple parameters):
     """The statistics in the result's dtype, unless a parameter is float32."""
     result, mean, rstd = results
-    for given in (weight, bias):
-        if given is not None and given.dtype == np.float32:
-            return results
+    if _mixed(parameters):
+        return results
     return result, cast(mean, result.dtype), cast(rstd, result.dtype)
 
 
-cdef int _narrow(int kind) noexcept:
-    """Of 16 bits, which."""
-    return HALF if kind == cnp.NPY_FLOAT16 else (
-        BRAIN if kind == typenum_of[<int>BFLOAT16] else NOT_NARROW)
+cdef Kind _kind(cnp.ndarray x) noexcept:
+    cdef int kind = cnp.PyArray_TYPE(x)
+    if kind == cnp.NPY_FLOAT16:
+        return HALF
+    if kind == typenum_of[<int>BFLOAT16]:
+        return BRAIN
+    return DOUBLE if kind == cnp.NPY_DOUBLE else FLOAT
 
 
-cdef tuple _as_halves(gradients, weight):
-    """The float32 gradients of input, weight and bias, converted for a float16 input."""
-    x, *rest = gradients
-    given = np.float16 if weight is None else weight.dtype
-    return (None if x is None else cast(x, np.float16),
-            *[None if g is None else g.astype(given) for g in rest])
+cdef tuple _as_narrow(tuple gradients, x, weight):
+    """The gradients of input, weight and bias; these two in the weight's dtype, or else x's."""
+    own, *rest = gradients
+    given = x.dtype if weight is None else weight.dtype
+    return own, *[None if g is None else cast(g, given) for g in rest]
 
 
 cdef inline cnp.ndarray _vector(long n, int kind):
@@ -118,16 +116,18 @@ cdef object _back(cnp.ndarray out, bint last):
     return channels_back(out) if last else out
 
 
-cdef void _fold(long n, double eps, const real* mean, const real* var, const real* w,
-                const real* b, real* invstd, real* scale, real* shift) noexcept nogil:
-    """(x - mean) * invstd * w + b as x * scale + shift."""
+cdef void _invert(long n, double eps, const real* var, real* invstd) noexcept nogil:
     cdef long c
-    cdef real s
     for c in range(n):
-        s = <real>(1.0 / sqrt(<double>var[c] + eps))
-        if invstd != NULL:
-            invstd[c] = s
-        scale[c] = s * w[c] if w != NULL else s
+        invstd[c] = <real>(1.0 / sqrt(<double>var[c] + eps))
+
+
+cdef void _fold(long n, const real* mean, const real* invstd, const real* w, const real* b,
+                real* scale, real* shift) noexcept nogil:
+    """(x - mean) * invstd * w + b as x * scale + shift; invstd and scale may be one array."""
+    cdef long c
+    for c in range(n):
+        scale[c] = invstd[c] * w[c] if w != NULL else invstd[c]
         shift[c] = (b[c] if b != NULL else 0) - mean[c] * scale[c]
 
 
@@ -136,6 +136,11 @@ cdef int _update(cnp.ndarray running, cnp.ndarray batch, double momentum, double
     cdef long c, n = cnp.PyArray_SIZE(running)
     cdef cnp.npy_intp step
     cdef char* at = <char*>cnp.PyArray_DATA(running)
+    if _kind(running) >= HALF:
+        wide = _single(running)
+        _update(wide, batch, momentum, factor)
+        write(running, wide)
+        return 0
     if cnp.PyArray_NDIM(running) != 1 or cnp.PyArray_TYPE(running) != cnp.PyArray_TYPE(batch):
         flat = np.reshape(batch, (<object>running).shape).astype(np.float64) * factor
         running[...] = (1 - momentum) * running + momentum * flat
@@ -154,16 +159,9 @@ cdef int _update(cnp.ndarray running, cnp.ndarray batch, double momentum, double
     return 0
 
 
-cdef tuple _by_halves(result, x, weight, bias, mean, invstd):
-    """Write the result again and return it with mean and 1 / standard deviation, these two rounded
-    to float16 first, as PyTorch does where it keeps them in float16."""
-    mean, invstd = mean.astype(np.float16).astype(np.float32), invstd.astype(np.float16)
-    invstd = invstd.astype(np.float32)
-    scale = invstd if weight is None else invstd * weight
-    shift = -mean * scale if bias is None else bias - mean * scale
-    along = (-1, *(1,) * (x.ndim - 2))
-    np.add(x * scale.reshape(along), shift.reshape(along), out=result)
-    return result, mean, invstd
+cdef cnp.ndarray _rounded(cnp.ndarray a, dtype):
+    """Numbers that are kept in another dtype, as they are read again."""
+    return cast(cast(a, dtype), np.float32)
 
 
 cdef int _check_scratch(int rc) except -1:
@@ -177,78 +175,78 @@ cdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training,
     """Return (result, mean, 1 / standard deviation); in evaluation these two are empty."""
     cdef plane_t p
     cdef bint last
-    cdef int rc = 0, kind, wide
+    cdef int rc = 0, number
     cdef long n
     cdef double count
+    cdef Kind kind
     cdef cnp.ndarray a, out, mean, var, invstd, scratch
     cdef double few[2 * FEW]
-    cdef void* w
-    cdef void* b
     cdef void* scale = few
     cdef void* shift
+    cdef void* inverse
     cdef Thread* thread
+    cdef tuple given = (weight, bias, running_mean, running_var)
     check_batch_norm(x, weight, bias, running_mean, running_var, training)
-    kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
-    if kind == cnp.NPY_FLOAT16:
-        running = _single(running_mean), _single(running_var)
-        result, first, second = batch_norm(
-            _single(x), _single(weight), _single(bias), running[0], running[1], training,
-            momentum, eps)
-        if training and not any([given is not None and given.dtype == np.float32 for given in
-                                 (weight, bias, running_mean, running_var)]):
-            result, first, second = _by_halves(result, x, weight, bias, first, second)
-        if training and running_mean is not None and running[0] is not running_mean:
-            running_mean[...] = running[0]
-        if training and running_var is not None and running[1] is not running_var:
-            running_var[...] = running[1]
-        return _as_half((result, first, second))
-    wide = kind == cnp.NPY_DOUBLE
+    kind = _kind(x)
+    number = cnp.NPY_DOUBLE if kind == DOUBLE else cnp.NPY_FLOAT
     a = _plane(&p, x, &last)
     out = _like(a)
     n = p.channels
     if cnp.PyArray_SIZE(a) == 0:                     # there are no statistics to update by
-        return _back(out, last), np.zeros(n, a.dtype), np.zeros(n, a.dtype)
+        mean, invstd = np.zeros(n, x.dtype), np.zeros(n, x.dtype)
+        if kind >= HALF and _mixed(given):
+            mean, invstd = _single(mean), _single(invstd)
+        return _back(out, last), mean, invstd
+    mean = _vector(n if training else 0, number)
+    invstd = _vector(n if training else 0, number)
     if skipping():
-        return (_back(out, last), _vector(n if training else 0, kind),
-                _vector(n if training else 0, kind))
+        return _kept(_back(out, last), mean, invstd, kind, given)
+    if kind >= HALF:
+        weight, bias = _single(weight), _single(bias)
     weight = _packed(weight)
     bias = _packed(bias)
     if n > FEW:
-        scratch = _vector(2 * n, kind)
+        scratch = _vector(2 * n, number)
         scale = cnp.PyArray_DATA(scratch)
-    shift = <char*>scale + n * (sizeof(double) if wide else sizeof(float))
-    w = _data(weight)
-    b = _data(bias)
+    shift = <char*>scale + n * (sizeof(double) if kind == DOUBLE else sizeof(float))
+    inverse = cnp.PyArray_DATA(invstd) if training else scale
     if training:
-        mean = _vector(n, kind)
-        var = _vector(n, kind)
-        invstd = _vector(n, kind)
+        var = _vector(n, number)
         thread = give_up_gil(cnp.PyArray_SIZE(a))
-        rc = stats(&p, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean), cnp.PyArray_DATA(var))
+        rc = stats(&p, kind, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean), cnp.PyArray_DATA(var))
         take_gil(thread)
         _check_scratch(rc)
-    else:
-        mean = contiguous(running_mean)
-        var = contiguous(running_var)
-        invstd = _vector(0, kind)
-    if wide:
-        _fold[double](n, eps, <double*>_data(mean), <double*>_data(var), <double*>w, <double*>b,
-                      <double*>_data(invstd) if training else NULL, <double*>scale,
-                      <double*>shift)
-    else:
-        _fold[float](n, eps, <float*>_data(mean), <float*>_data(var), <float*>w, <float*>b,
-                     <float*>_data(invstd) if training else NULL, <float*>scale, <float*>shift)
-    thread = give_up_gil(cnp.PyArray_SIZE(a))
-    affine(&p, wide, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
-    take_gil(thread)
-    if training:
         count = <double>p.outer * p.inner
         if running_mean is not None:
             _update(running_mean, mean, momentum, 1.0)
-        if running_var is not None:                  # unbiased, unlike the variance used above
+        if running_var is not None:                  # unbiased, unlike the variance used below
             _update(running_var, var, momentum, count / (count - 1) if count != 1 else np.nan)
-        return _back(out, last), mean, invstd
-    return _back(out, last), _vector(0, kind), invstd
+    else:
+        mean = contiguous(_single(running_mean) if kind >= HALF else running_mean)
+        var = contiguous(_single(running_var) if kind >= HALF else running_var)
+    if kind == DOUBLE:
+        _invert[double](n, eps, <double*>_data(var), <double*>inverse)
+    else:
+        _invert[float](n, eps, <float*>_data(var), <float*>inverse)
+    if training and kind >= HALF and not _mixed(given):  # as PyTorch keeps them
+        mean, invstd = _rounded(mean, x.dtype), _rounded(invstd, x.dtype)
+        inverse = cnp.PyArray_DATA(invstd)
+    if kind == DOUBLE:
+        _fold[double](n, <double*>_data(mean), <double*>inverse, <double*>_data(weight),
+                      <double*>_data(bias), <double*>scale, <double*>shift)
+    else:
+        _fold[float](n, <float*>_data(mean), <float*>inverse, <float*>_data(weight),
+                     <float*>_data(bias), <float*>scale, <float*>shift)
+    thread = give_up_gil(cnp.PyArray_SIZE(a))
+    affine(&p, kind, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
+    take_gil(thread)
+    return _kept(_back(out, last), mean if training else _vector(0, number), invstd, kind, given)
+
+
+cdef tuple _kept(result, cnp.ndarray mean, cnp.ndarray invstd, Kind kind, tuple given):
+    if kind >= HALF:
+        return _as_narrow_or_mixed((result, mean, invstd), given)
+    return result, mean, invstd
 
 
 cdef void _fold_backward(long n, double count, bint training, const real* mean,
@@ -275,14 +273,15 @@ def batch_norm_backward(
     """Return the gradients of input, weight and bias, None where not needed."""
     cdef plane_t p
     cdef bint last
-    cdef int rc, kind = cnp.PyArray_TYPE(<cnp.ndarray>x), wide = kind == cnp.NPY_DOUBLE
+    cdef Kind kind = _kind(x)
+    cdef int rc, number = cnp.NPY_DOUBLE if kind == DOUBLE else cnp.NPY_FLOAT
     cdef double count
     cdef cnp.ndarray a, g, center, inverse, total, dot, one, two, shift
     cdef cnp.ndarray out = None
-    if kind == cnp.NPY_FLOAT16:
-        return _as_halves(batch_norm_backward(
-            _single(grad), _single(x), _single(weight), _single(running_mean),
-            _single(running_var), mean, invstd, training, eps, needs), weight)
+    given = weight
+    if kind >= HALF:
+        weight, mean, invstd = _single(weight), _single(mean), _single(invstd)
+        running_mean, running_var = _single(running_mean), _single(running_var)
     a = _plane(&p, x, &last)
     g = contiguous(channels_to_end(grad)) if last else contiguous(grad)
     if training:
@@ -290,22 +289,21 @@ def batch_norm_backward(
         inverse = contiguous(invstd)
     else:
         center = contiguous(running_mean)
-        inverse = contiguous((1 / np.sqrt(running_var + eps)).astype(x.dtype, copy=False))
+        inverse = contiguous((1 / np.sqrt(running_var + eps)).astype(center.dtype, copy=False))
     weight = _packed(weight)
-    total = _vector(p.channels, kind)
-    dot = _vector(p.channels, kind)
-    one = _vector(p.channels, kind)
-    two = _vector(p.channels, kind)
-    shift = _vector(p.channels, kind)
+    total = _vector(p.channels, number)
+    dot = _vector(p.channels, number)
+    one = _vector(p.channels, number)
+    two = _vector(p.channels, number)
+    shift = _vector(p.channels, number)
     if skipping():
-        return (_back(_like(a), last) if needs[0] else None, dot if needs[1] else None,
-                total if needs[2] else None)
+        return _gradients(_back(_like(a), last), dot, total, needs, x, given)
     with nogil:
-        rc = sums(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
+        rc = sums(&p, kind, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
                   cnp.PyArray_DATA(center), cnp.PyArray_DATA(total), cnp.PyArray_DATA(dot))
     _check_scratch(rc)
     count = <double>p.outer * p.inner
-    if wide:
+    if kind == DOUBLE:
         _fold_backward[double](
             p.channels, count, training, <double*>_data(center), <double*>_data(inverse),
             <double*>_data(weight), <double*>_data(total), <double*>_data(dot),
@@ -319,14 +317,20 @@ def batch_norm_backward(
         out = _like(a)
         with nogil:
             if training:
-                combine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
+                combine(&p, kind, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
                         cnp.PyArray_DATA(one), cnp.PyArray_DATA(two),
                         cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
             else:                     # the input has no influence, even if it is NaN
-                affine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(one),
+                affine(&p, kind, cnp.PyArray_DATA(g), cnp.PyArray_DATA(one),
                        cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
-    return (_back(out, last) if needs[0] else None, dot if needs[1] else None,
-            total if needs[2] else None)
+        out = _back(out, last)
+    return _gradients(out, dot, total, needs, x, given)
+
+
+cdef tuple _gradients(gx, gw, gb, tuple needs, x, weight):
+    """Those that are needed, None for the others."""
+    found = gx if needs[0] else None, gw if needs[1] else None, gb if needs[2] else None
+    return _as_narrow(found, x, weight) if _kind(x) >= HALF else found
 
 
 # ---- layer norm ----------------------------------------------------------------------------------
@@ -344,34 +348,31 @@ cdef cnp.ndarray _statistics(cnp.ndarray x, int lead, int kind):
 cdef tuple layer_norm(x, tuple shape, weight, bias, double eps):
     """Return (result, mean, 1 / standard deviation), the last two per row."""
     cdef rows_t r
-    cdef int lead, kind, narrow, rc
+    cdef Kind kind
+    cdef int lead, number, rc
     cdef Thread* thread
     cdef cnp.ndarray a, out, mean, rstd
     check_layer_norm(x, shape, weight, bias)
-    kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
-    narrow = _narrow(kind)
+    kind = _kind(x)
+    number = cnp.NPY_DOUBLE if kind == DOUBLE else cnp.NPY_FLOAT
     given = weight, bias
-    if narrow:
+    if kind >= HALF:
         weight, bias = _single(weight), _single(bias)
-        kind = cnp.NPY_FLOAT
     lead = cnp.PyArray_NDIM(<cnp.ndarray>x) - <int>len(shape)
     a = contiguous(x)
     out = _like(a)
-    mean = _statistics(a, lead, kind)
-    rstd = _statistics(a, lead, kind)
+    mean = _statistics(a, lead, number)
+    rstd = _statistics(a, lead, number)
     weight = _packed(weight)
     bias = _packed(bias)
     r = _rows(a, mean, rstd, weight, bias)
-    r.narrow = narrow
     if not skipping():
         thread = give_up_gil(cnp.PyArray_SIZE(a))
         rc = normalise(&r, eps, cnp.PyArray_DATA(out))
         take_gil(thread)
         if rc:
             raise MemoryError("layer_norm: no memory for the scratch buffer")
-    if narrow:
-        return _as_narrow_or_mixed((out, mean, rstd), given[0], given[1])
-    return out, mean, rstd
+    return _kept(out, mean, rstd, kind, given)
 
 
 cdef rows_t _rows(cnp.ndarray x, cnp.ndarray mean, cnp.ndarray rstd, weight, bias):
@@ -379,8 +380,7 @@ cdef rows_t _rows(cnp.ndarray x, cnp.ndarray mean, cnp.ndarray rstd, weight, bia
     cdef rows_t r
     r.rows = cnp.PyArray_SIZE(mean)
     r.size = cnp.PyArray_SIZE(x) // r.rows if r.rows else 0
-    r.wide = cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE
-    r.narrow = NOT_NARROW
+    r.kind = _kind(x)
     r.x = <const char*>cnp.PyArray_DATA(x)
     r.mean, r.rstd = <char*>cnp.PyArray_DATA(mean), <char*>cnp.PyArray_DATA(rstd)
     r.weight, r.bias = <const char*>_data(weight), <const char*>_data(bias)
@@ -391,10 +391,10 @@ def layer_norm_backward(grad, x, tuple shape, mean, rstd, weight, tuple needs):
     """Return the gradients of input, weight and bias, None where not needed."""
     cdef cnp.ndarray a, g
     cdef rows_t r
-    if cnp.PyArray_TYPE(<cnp.ndarray>x) == cnp.NPY_FLOAT16:
-        return _as_halves(layer_norm_backward(
-            _single(grad), _single(x), shape, _single(mean), _single(rstd), _single(weight), needs),
-            weight)
+    if _kind(x) >= HALF:
+        gx, *rest = layer_norm_backward(
+            _single(grad), _single(x), shape, _single(mean), _single(rstd), _single(weight), needs)
+        return _as_narrow((None if gx is None else cast(gx, x.dtype), *rest), x, weight)
     a = contiguous(x)
     g = contiguous(grad)
     mean, rstd, weight = contiguous(mean), contiguous(rstd), _packed(weight)
@@ -428,8 +428,11 @@ cdef void _spread(long n, long channels, long groups, const real* mean, const re
 
 
 ctypedef struct Groups:
-    bint wide, failed
-    long item, channels, groups
+    Kind kind
+    bint failed
+    long item                 # bytes of an element
+    long number               # and of a number per group or channel
+    long channels, groups
     long inner                # elements of a channel
     double eps
     const char* x
@@ -451,11 +454,11 @@ cdef void _some_samples(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept no
     while begin < end:
         n = min(<long>(end - begin), IN_CACHE // (each + 1) + 1)
         x = g.x + begin * each * g.item
-        channel, group = begin * g.channels * g.item, begin * g.groups * g.item
+        channel, group = begin * g.channels * g.number, begin * g.groups * g.number
         p, q = planes(1, n * g.groups, each // g.groups), planes(1, n * g.channels, g.inner)
-        if mean_and_rstd(&p, g.wide, g.eps, x, g.mean + group, g.rstd + group):
+        if mean_and_rstd(&p, g.kind, g.eps, x, g.mean + group, g.rstd + group):
             g.failed = True
-        if g.wide:
+        if g.kind == DOUBLE:
             _spread[double](n, g.channels, g.groups, <double*>(g.mean + group),
                             <double*>(g.rstd + group), <double*>g.w, <double*>g.b,
                             <double*>(g.scale + channel), <double*>(g.shift + channel))
@@ -463,7 +466,7 @@ cdef void _some_samples(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept no
             _spread[float](n, g.channels, g.groups, <float*>(g.mean + group),
                            <float*>(g.rstd + group), <float*>g.w, <float*>g.b,
                            <float*>(g.scale + channel), <float*>(g.shift + channel))
-        affine(&q, g.wide, x, g.scale + channel, g.shift + channel,
+        affine(&q, g.kind, x, g.scale + channel, g.shift + channel,
                g.out + begin * each * g.item)
         begin += n
 
@@ -471,42 +474,44 @@ cdef void _some_samples(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept no
 cdef tuple group_norm(x, weight, bias, long groups, double eps):
     """Return (result, mean, 1 / standard deviation), the last two per sample and group."""
     cdef Groups g
-    cdef int kind
+    cdef int number
     cdef cnp.ndarray a, out, mean, rstd, both
+    cdef tuple given = (weight, bias)
     cdef cnp.npy_intp[2] dims
     cdef long n
     cdef Thread* thread
     check_group_norm(x, weight, bias, groups)
-    kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
-    if kind == cnp.NPY_FLOAT16:
-        return _as_half_or_mixed(
-            group_norm(_single(x), _single(weight), _single(bias), groups, eps), weight, bias)
     a = contiguous(x)
+    g.kind = _kind(a)
+    number = cnp.NPY_DOUBLE if g.kind == DOUBLE else cnp.NPY_FLOAT
+    if g.kind >= HALF:
+        weight, bias = _single(weight), _single(bias)
     out = _like(a)
     n = cnp.PyArray_DIM(a, 0)
-    g.wide, g.item, g.failed = kind == cnp.NPY_DOUBLE, cnp.PyArray_ITEMSIZE(a), False
+    g.item, g.number, g.failed = cnp.PyArray_ITEMSIZE(a), 8 if g.kind == DOUBLE else 4, False
     g.channels, g.groups, g.eps = cnp.PyArray_DIM(a, 1), groups, eps
     g.inner = cnp.PyArray_SIZE(a) // (n * g.channels) if n * g.channels else 0
     dims[0] = n
     dims[1] = groups
-    mean = empty(kind, 2, dims)
-    rstd = empty(kind, 2, dims)
-    both = _vector(2 * n * g.channels, kind)
+    mean = empty(number, 2, dims)
+    rstd = empty(number, 2, dims)
+    both = _vector(2 * n * g.channels, number)
     weight = _packed(weight)
     bias = _packed(bias)
     g.x, g.out = <char*>cnp.PyArray_DATA(a), <char*>cnp.PyArray_DATA(out)
     g.w, g.b = _data(weight), _data(bias)
     g.mean, g.rstd = <char*>cnp.PyArray_DATA(mean), <char*>cnp.PyArray_DATA(rstd)
     g.scale = <char*>cnp.PyArray_DATA(both)
-    g.shift = g.scale + n * g.channels * g.item
+    g.shift = g.scale + n * g.channels * g.number
     if skipping():
-        return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
+        return _kept(as_channels_last(out) if is_channels_last(x) else out, mean, rstd, g.kind,
+                     given)
     thread = give_up_gil(cnp.PyArray_SIZE(a))
     parallel_for(n, IN_CACHE // (g.channels * g.inner + 1) + 1, _some_samples, &g)
     take_gil(thread)
     if g.failed:
         raise MemoryError("group_norm: no memory for sums of the groups")
-    return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
+    return _kept(as_channels_last(out) if is_channels_last(x) else out, mean, rstd, g.kind, given)
 
 
 cdef void _group_backward(long n, long channels, long groups, double count, const real* mean,
@@ -536,14 +541,14 @@ cdef void _group_backward(long n, long channels, long groups, double count, cons
 def group_norm_backward(grad, x, mean, rstd, weight, long groups, tuple needs):
     """Return the gradients of input, weight and bias, None where not needed."""
     cdef plane_t p
-    cdef int rc, kind = cnp.PyArray_TYPE(<cnp.ndarray>x), wide = kind == cnp.NPY_DOUBLE
+    cdef Kind kind = _kind(x)
+    cdef int rc, number = cnp.NPY_DOUBLE if kind == DOUBLE else cnp.NPY_FLOAT
     cdef cnp.ndarray a, g, center, inverse, means, total, dot, one, two, shift, out, gw, gb
     cdef long n, channels
     cdef double count
-    if kind == cnp.NPY_FLOAT16:
-        return _as_halves(group_norm_backward(
-            _single(grad), _single(x), _single(mean), _single(rstd), _single(weight), groups,
-            needs), weight)
+    given = weight
+    if kind >= HALF:
+        weight, mean, rstd = _single(weight), _single(mean), _single(rstd)
     a = contiguous(x)
     g = contiguous(grad)
     center = contiguous(mean)
@@ -554,23 +559,23 @@ def group_norm_backward(grad, x, mean, rstd, weight, long groups, tuple needs):
     p = planes(1, n * channels, cnp.PyArray_SIZE(a) // (n * channels) if n * channels else 0)
     count = <double>p.inner * channels / groups
     means = contiguous(np.repeat(center.reshape(n * groups), channels // groups))
-    total = _vector(p.channels, kind)
-    dot = _vector(p.channels, kind)
-    one = _vector(p.channels, kind)
-    two = _vector(p.channels, kind)
-    shift = _vector(p.channels, kind)
-    gw = np.zeros(channels, a.dtype)
-    gb = np.zeros(channels, a.dtype)
+    total = _vector(p.channels, number)
+    dot = _vector(p.channels, number)
+    one = _vector(p.channels, number)
+    two = _vector(p.channels, number)
+    shift = _vector(p.channels, number)
+    gw = np.zeros(channels, center.dtype)
+    gb = np.zeros(channels, center.dtype)
     out = _like(a)
-    gx = as_channels_last(out) if is_channels_last(x) else out
     if skipping():
-        return gx if needs[0] else None, gw if needs[1] else None, gb if needs[2] else None
+        return _gradients(as_channels_last(out) if is_channels_last(x) else out, gw, gb, needs, x,
+                          given)
     with nogil:
-        rc = sums(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a), cnp.PyArray_DATA(means),
+        rc = sums(&p, kind, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a), cnp.PyArray_DATA(means),
                   cnp.PyArray_DATA(total), cnp.PyArray_DATA(dot))
     if rc:
         raise MemoryError("group_norm: no memory for the scratch buffer")
-    if wide:
+    if kind == DOUBLE:
         _group_backward[double](
             n, channels, groups, count, <double*>_data(center), <double*>_data(inverse),
             <double*>_data(weight), <double*>_data(total), <double*>_data(dot),
@@ -583,10 +588,10 @@ def group_norm_backward(grad, x, mean, rstd, weight, long groups, tuple needs):
             <float*>_data(two), <float*>_data(shift), <float*>_data(gw), <float*>_data(gb))
     if needs[0]:
         with nogil:
-            combine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a), cnp.PyArray_DATA(one),
+            combine(&p, kind, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a), cnp.PyArray_DATA(one),
                     cnp.PyArray_DATA(two), cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
-    gx = as_channels_last(out) if is_channels_last(x) else out
-    return gx if needs[0] else None, gw if needs[1] else None, gb if needs[2] else None
+    return _gradients(as_channels_last(out) if is_channels_last(x) else out, gw, gb, needs, x,
+                      given)
 
 
 # ---- the kernels, called from C: with few elements, a Python call would take half of the time ----

@@ -8,8 +8,12 @@ from imode import errors
 cnp.import_array()
 
 
+cdef bint _is_narrow(int kind) noexcept:
+    return kind == cnp.NPY_FLOAT16 or kind == typenum_of[<int>BFLOAT16]
+
+
 cdef int _check_mixture(cnp.ndarray x, tuple others) except -1:
-    """Parameters share the input's dtype; float32 ones may go with a float16 input."""
+    """Parameters share the input's dtype; float32 ones may go with one of 16 bits."""
     cdef int kind = cnp.PyArray_TYPE(x), given = kind
     for other in others:
         if other is not None:
@@ -20,15 +24,14 @@ cdef int _check_mixture(cnp.ndarray x, tuple others) except -1:
     for other in others:
         if other is not None and cnp.PyArray_TYPE(<cnp.ndarray>other) != cnp.NPY_FLOAT:
             raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
-    if kind != cnp.NPY_FLOAT16:
+    if not _is_narrow(kind):
         raise errors.dtypes.mixed()
     return 0
 
 
 cdef int _check_kind(str kernel, cnp.ndarray x) except -1:
     cdef int kind = cnp.PyArray_TYPE(x)
-    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT16 and (
-            kind != typenum_of[<int>BFLOAT16]):
+    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and not _is_narrow(kind):
         raise errors.dtypes.not_implemented(kernel, x.dtype)
     return 0
 
@@ -37,7 +40,7 @@ cdef int _check_dtypes(str kernel, cnp.ndarray x, tuple others) except -1:
     cdef int kind = cnp.PyArray_TYPE(x)
     _check_kind(kernel, x)
     for other in others:
-        if (other is not None and kind != cnp.NPY_FLOAT16
+        if (other is not None and not _is_narrow(kind)
                 and cnp.PyArray_TYPE(<cnp.ndarray>other) != kind):
             raise errors.dtypes.mixed()
     return 0

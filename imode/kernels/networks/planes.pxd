@@ -11,33 +11,33 @@ cdef extern from "_planes.h" nogil:
         long step                     # elements from one of `outer` to the next
 
 
+cdef enum Kind:
+    FLOAT = 0
+    DOUBLE = 1
+    HALF = 2                          # of 16 bits; what there is one of per channel or row is of
+    BRAIN = 3                         # float32
+
 # A contiguous array of that shape.
 cdef plane_t planes(long outer, long channels, long inner) noexcept nogil
 
 # Mean and biased variance of every channel; -1: no memory.
-cdef int stats(const plane_t* p, bint wide, const void* x, void* mean, void* var) noexcept nogil
+cdef int stats(const plane_t* p, Kind kind, const void* x, void* mean, void* var) noexcept nogil
 # The mean of every channel, and 1 / its standard deviation; -1: no memory.
-cdef int mean_and_rstd(const plane_t* p, bint wide, double eps, const void* x, void* mean,
+cdef int mean_and_rstd(const plane_t* p, Kind kind, double eps, const void* x, void* mean,
                        void* rstd) noexcept nogil
 # total[c] = sum of grad, dot[c] = sum of grad * (x - mean[c]); -1: no memory.
-cdef int sums(const plane_t* p, bint wide, const void* grad, const void* x, const void* mean,
+cdef int sums(const plane_t* p, Kind kind, const void* grad, const void* x, const void* mean,
               void* total, void* dot) noexcept nogil
 # out = x * scale[c] + shift[c]
-cdef void affine(const plane_t* p, bint wide, const void* x, const void* scale,
+cdef void affine(const plane_t* p, Kind kind, const void* x, const void* scale,
                  const void* shift, void* out) noexcept nogil
 # out = grad * a[c] + x * b[c] + shift[c]
-cdef void combine(const plane_t* p, bint wide, const void* grad, const void* x, const void* a,
+cdef void combine(const plane_t* p, Kind kind, const void* grad, const void* x, const void* a,
                   const void* b, const void* shift, void* out) noexcept nogil
-
-cdef enum Narrow:
-    NOT_NARROW = 0
-    HALF = 1
-    BRAIN = 2
 
 ctypedef struct rows_t:               # rows that are normalised, each on its own
     long rows, size
-    bint wide
-    int narrow                        # Narrow: x, and out, are of 16 bits, the others of float32
+    Kind kind
     const char* x
     char* mean                        # of each row
     char* rstd
