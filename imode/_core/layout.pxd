@@ -8,4 +8,3 @@ cpdef tuple iteration_order(ndarray a)                # outermost first
 cpdef tuple common_order(tuple shape, list strides)   # the same, for a result
 cpdef ndarray empty_in(tuple order, tuple shape, object dtype)
 cdef ndarray as_hollow_as(object a, ndarray made)
-cpdef ndarray cast(ndarray a, object dtype)           # in another dtype, laid out as a copy

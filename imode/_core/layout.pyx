@@ -129,16 +129,6 @@ cpdef ndarray empty_like(ndarray a, object dtype=None):
         a, iterate.empty_like(a, cnp.PyArray_TYPE(a) if dtype is None else np.dtype(dtype).num))
 
 
-cpdef ndarray cast(ndarray a, object dtype):
-    """Return the array converted to a dtype, with the layout of a copy; or itself if it has it."""
-    if a.dtype == dtype:
-        return a
-    made = empty_like(a, dtype)
-    if not skipping():
-        made[...] = a
-    return made
-
-
 def in_rows(ndarray a not None):
     """Whether the strides are those of a new array, also in dimensions of size 1."""
     return iterate.in_row_order(fields(<PyObject*>a), cnp.PyArray_ITEMSIZE(a))

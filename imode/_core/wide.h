@@ -165,6 +165,25 @@ V_AVX2 void avx2_to_brain(uint16_t *to, const float *from, intptr_t n) {
     for (; i < n; i++)
         to[i] = v_to_brain(from[i]);
 }
+
+/* Eight numbers of 16 bits as floats, and 16 back, in registers. */
+#define V_NARROW_INLINE __attribute__((target("avx2,f16c"), always_inline)) static inline
+
+V_NARROW_INLINE __m256 widened(const uint16_t *from, int brain) {
+    const __m128i bits = _mm_loadu_si128((const __m128i *)from);
+    return brain ? _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16))
+                 : _mm256_cvtph_ps(bits);
+}
+
+V_NARROW_INLINE void put_narrowed(uint16_t *to, __m256 a, __m256 b, int brain) {
+    if (brain) {
+        const __m256i both = _mm256_packus_epi32(avx2_to_brain_of(a), avx2_to_brain_of(b));
+        _mm256_storeu_si256((__m256i *)to, _mm256_permute4x64_epi64(both, 0xD8));
+    } else {
+        _mm_storeu_si128((__m128i *)to, _mm256_cvtps_ph(a, 0));
+        _mm_storeu_si128((__m128i *)(to + 8), _mm256_cvtps_ph(b, 0));
+    }
+}
 #else
 #define V_HAS_F16C 0
 #define V_HAS_AVX2 0

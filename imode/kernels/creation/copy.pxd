@@ -9,4 +9,4 @@ cdef imode_converter converter(int source, int target) noexcept
 # Copy between arrays of one shape that share no memory, converting as NumPy does.
 cdef int write(ndarray target, ndarray source) except -1
 # In another dtype, dense, in the same order of dimensions; itself if it has the dtype.
-cdef ndarray cast(ndarray a, object dtype)
+cpdef ndarray cast(ndarray a, object dtype)

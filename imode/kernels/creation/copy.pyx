@@ -182,7 +182,8 @@ cdef bint _move_broadcast(ndarray target, ndarray source) noexcept:
     return True
 
 
-cdef ndarray cast(ndarray a, object dtype):
+cpdef ndarray cast(ndarray a, object dtype):
+    """Return the array converted to a dtype, with the layout of a copy; or itself if it has it."""
     cdef ndarray made
     if a.dtype == dtype:
         return a

@@ -10,6 +10,7 @@ import numpy as np
 
 from imode import errors
 from imode._core.parallel import skipping
+from imode.kernels.creation.copy import cast
 from imode.kernels.indexing.checks import cast_number, check_index, check_written
 from imode.kernels.shapes.views import wrap_dim
 
@@ -125,9 +126,9 @@ def rounded_once(a):
     if a.dtype != np.float16:
         yield a
         return
-    wide = a.astype(np.float32)
+    wide = cast(a, np.float32)
     yield wide
-    a[...] = wide
+    a[...] = cast(wide, np.float16)
 
 
 def write(a, at, source, reduce):

@@ -21,6 +21,8 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define NAME(x) JOIN(x, T)
 
+#include "_planes_narrow.h"
+
 #define T float
 #include "_planes_loops.h"
 #undef T

@@ -14,6 +14,10 @@ int norm_stats(const plane_t *p, int wide, const void *x, void *mean, void *var)
 /* out = x * scale[c] + shift[c] */
 void norm_affine(const plane_t *p, int wide, const void *x, const void *scale, const void *shift,
                  void *out);
+/* The same of contiguous float16 or bfloat16, outer being 1 where inner is not, with
+   factors in float; 0: this CPU has no loops for it. */
+int norm_affine_narrow(const plane_t *p, int brain, const void *x, const float *scale,
+                       const float *shift, void *out);
 /* total[c] = sum of grad, dot[c] = sum of grad * (x - mean[c]); -1: no memory */
 int norm_sums(const plane_t *p, int wide, const void *grad, const void *x, const void *mean,
               void *total, void *dot);

@@ -10,6 +10,7 @@ from imode._core.keyset cimport keyset_t
 from imode._core.moving cimport clear
 from imode._core.parallel cimport (
     Thread, give_up_gil, num_threads, parallel_for, skipping, take_gil)
+from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport _wrapped, array_of
 from libc.string cimport memcpy
 
@@ -147,8 +148,8 @@ def embedding_backward(
     cdef const cnp.int64_t* index
     cdef long count, columns
     if kind == cnp.NPY_FLOAT16:
-        return embedding_backward(grad.astype(np.float32), indices, num_weights, padding_idx,
-                                  scale_grad_by_freq).astype(np.float16)
+        return cast(embedding_backward(cast(grad, np.float32), indices, num_weights, padding_idx,
+                                       scale_grad_by_freq), np.float16)
     at = _indices(indices)
     g = contiguous(grad)
     count = cnp.PyArray_SIZE(at)

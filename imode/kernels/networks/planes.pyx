@@ -11,6 +11,7 @@ from libc.string cimport memset
 cdef extern from "_planes.h" nogil:
     int norm_stats(const plane_t*, int, const void*, void*, void*)
     void norm_affine(const plane_t*, int, const void*, const void*, const void*, void*)
+    bint norm_affine_narrow(const plane_t*, bint, const void*, const float*, const float*, void*)
     int norm_sums(const plane_t*, int, const void*, const void*, const void*, void*, void*)
     void norm_combine(const plane_t*, int, const void*, const void*, const void*, const void*,
                       const void*, void*)
@@ -198,6 +199,13 @@ cdef void _some_narrow_rows(Job* job, long begin, long end) noexcept nogil:
         first = 0 if last else begin % p.channels
         if not last:
             n = min(n, p.channels - first)
+        q = planes(n, each, 1) if last else planes(1, n, each)
+        at = 2 * begin * each
+        if job.y == NULL and norm_affine_narrow(
+                &q, job.kind == BRAIN, job.x + at, <const float*>job.a + first,
+                <const float*>job.b + first, job.out + at):
+            begin += n
+            continue
         cut = 0
         while cut < each:                             # once, where there are several rows
             size = min(each - cut, <long>AT_ONCE)

@@ -235,7 +235,7 @@ cdef cnp.ndarray _ready(str kernel, x, bint whole=False):
     """The numbers of x as the loops need them: in C order, halves as float32."""
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     if kind == cnp.NPY_FLOAT16:
-        return np.ascontiguousarray(x, np.float32)
+        return contiguous(cast(x, np.float32))
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and not (
             whole and cnp.PyArray_ISINTEGER(<cnp.ndarray>x)):
         raise errors.dtypes.not_implemented(kernel, x.dtype)

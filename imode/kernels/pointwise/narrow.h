@@ -4,27 +4,10 @@
 
 #include "wide.h"
 
-#if defined(__GNUC__) && defined(__x86_64__)
+#ifdef V_NARROW_INLINE
 #define V_NARROW __attribute__((target("avx2,f16c"))) static
-#define V_NARROW_INLINE __attribute__((target("avx2,f16c"), always_inline)) static inline
 
 enum { ARRAYS, LEFT, RIGHT }; /* which operand is a number, if one is */
-
-V_NARROW_INLINE __m256 widened(const uint16_t *from, int brain) {
-    const __m128i bits = _mm_loadu_si128((const __m128i *)from);
-    return brain ? _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16))
-                 : _mm256_cvtph_ps(bits);
-}
-
-V_NARROW_INLINE void put_narrowed(uint16_t *to, __m256 a, __m256 b, int brain) {
-    if (brain) {
-        const __m256i both = _mm256_packus_epi32(avx2_to_brain_of(a), avx2_to_brain_of(b));
-        _mm256_storeu_si256((__m256i *)to, _mm256_permute4x64_epi64(both, 0xD8));
-    } else {
-        _mm_storeu_si128((__m128i *)to, _mm256_cvtps_ph(a, 0));
-        _mm_storeu_si128((__m128i *)(to + 8), _mm256_cvtps_ph(b, 0));
-    }
-}
 
 /* Whether operands and result lie side by side, but for one operand that may be a number. */
 static int narrow_fits(int nin, const intptr_t *steps, unsigned halves, int *number) {

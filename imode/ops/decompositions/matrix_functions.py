@@ -4,6 +4,7 @@ import numpy as np
 
 from imode import errors, ops
 from imode._core.parallel import skipping
+from imode.kernels.creation.copy import cast
 from imode.kernels.decompositions import exponential, factor
 from imode.kernels.products.multiply import OneThread
 from imode.ops.composites_fast import passed_on
@@ -99,7 +100,7 @@ def _exponential(A):
 def _matrix_exp(self):
     checks.square(self, "linalg.matrix_exp")
     checks.floating(self, "linalg.matrix_exp")
-    wide = self.astype(np.float32) if self.dtype == np.float16 else self
+    wide = cast(self, np.float32) if self.dtype == np.float16 else self
     if not self.size:
         return np.empty(self.shape, self.dtype)
     with OneThread():

@@ -8,6 +8,7 @@ import numpy as np
 from imode import errors, ops
 from imode._core.parallel import skipping
 from imode._core.type_names import scalar_name
+from imode.kernels.creation.copy import cast
 from imode.kernels.indexing import index_fast
 from imode.kernels.indexing.checks import cast_number, check_index, check_written, only_number
 from imode.kernels.indexing.gather import EMPTY, rounded_once
@@ -197,7 +198,7 @@ def _index_reduce(self, dim, index, source, reduce, include_self):
     # rounded once.
     own = np.moveaxis(self.reshape(self.shape or (1,)), dim, 0)
     terms = np.moveaxis(source.reshape(source.shape or (1,)), dim, 0)
-    result = own.astype(np.float32 if self.dtype == np.float16 else self.dtype)
+    result = cast(own, np.float32) if self.dtype == np.float16 else own.copy()
     with np.errstate(all="ignore"):
         if not include_self:
             result[index] = EMPTY[reduce](self.dtype)

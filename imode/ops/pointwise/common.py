@@ -3,8 +3,8 @@
 import numpy as np
 
 from imode import errors, ops
-from imode._core import layout
 from imode._core.promotion import result_type
+from imode.kernels.creation import copy
 from imode.ops.schema import Out, ufunc
 
 OF_ITS_DTYPE = Out("same", errors.out.FOUND)  # what PyTorch's unary operators take as out=
@@ -70,7 +70,7 @@ def not_differentiable(name):
 def cast(operand, dtype):
     """An ndarray or number as an ndarray of the dtype, its axes in the order of the operand's."""
     array = operand if isinstance(operand, np.ndarray) else np.asarray(operand)
-    return layout.cast(array, dtype)
+    return copy.cast(array, dtype)
 
 
 def common(*operands):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from imode import errors
+from imode.kernels.creation.copy import cast
 from imode.kernels.pointwise import loops
 from imode.ops.indexing.inplace_first import copied
 from imode.ops.pointwise.common import FLOATS, OF_ITS_DTYPE, REAL, refusing, zeros, zeros_in_rows
@@ -151,7 +152,7 @@ def _round(self, decimals=None):
             "round_cpu" if decimals else "round_vml_cpu", self.dtype
         )
     decimals = decimals or 0
-    wide = self.astype(np.float32) if self.dtype == np.float16 else self
+    wide = cast(self, np.float32) if self.dtype == np.float16 else self
     with np.errstate(all="ignore"):
         scale = wide.dtype.type(np.float64(10) ** abs(decimals))  # may be infinite
         if decimals < 0:

@@ -9,6 +9,7 @@ from imode._core.layout import empty_for
 from imode._core.numbers import number_as
 from imode._core.promotion import result_type
 from imode._core.type_names import c_name, scalar_name
+from imode.kernels.creation.copy import cast
 from imode.kernels.products import matmul
 from imode.kernels.products.multiply import OneThread
 from imode.kernels.shapes import views
@@ -77,7 +78,7 @@ def _check_batch_sizes(batch1, batch2):
 def _wide_product(a, b):
     """np.matmul; of float16 in float32."""
     if a.dtype == np.float16:
-        a, b = a.astype(np.float32), b.astype(np.float32)
+        a, b = cast(a, np.float32), cast(b, np.float32)
     with OneThread():
         return np.matmul(a, b)
 

@@ -11,6 +11,7 @@ from imode._core.dtype import as_numpy
 from imode._core.out import recorded
 from imode._core.promotion import result_type
 from imode._core.type_names import scalar_name
+from imode.kernels.creation.copy import cast
 from imode.kernels.reductions import pairs, renorm_fast, whole
 from imode.kernels.reductions import reduce as fast
 from imode.kernels.shapes.views import wrap_dim
@@ -80,7 +81,7 @@ def vector_norm(self, ord, dim, keepdim, dtype):
     if (math.isinf(ord) or ord < 0) and self.size == 0:
         _no_identity(self, ord, dim, axes)
     real = np.dtype(to.char.lower()) if to.kind == "c" else to
-    x = np.abs(self.astype(accumulate_type(to), copy=False))
+    x = np.abs(cast(self, accumulate_type(to)))
     keep = {"axis": axes, "keepdims": keepdim}
     if ord == math.inf:
         norm = np.maximum.reduce(x, **keep)

@@ -8,6 +8,7 @@ from imode import errors, ops
 from imode._core.dtype import as_numpy
 from imode._core.numbers import largest
 from imode._core.user_frames import warn
+from imode.kernels.creation.copy import cast
 from imode.kernels.reductions import along, reduce
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.gradient_checks import expect
@@ -109,7 +110,7 @@ op(
 def _logsumexp(self, dim, keepdim):
     x = self if self.dtype.kind in FLOATING else self.astype(np.float32)
     axes = dims.wrap_all(dim, x.ndim)
-    wide = x.astype(accumulate_type(x.dtype), copy=False)
+    wide = cast(x, accumulate_type(x.dtype))
     if wide.size == 0:
         return reduced(np.log(np.add.reduce(np.exp(wide), axis=axes, keepdims=keepdim)), x.dtype)
     peak = np.maximum.reduce(wide.real, axis=axes, keepdims=True)
@@ -149,7 +150,7 @@ def _logcumsumexp(self, dim):
         raise errors.dtypes.not_implemented("logcumsumexp_out_cpu", self.dtype)
     if self.ndim == 0:
         return self.copy()
-    wide = self.astype(accumulate_type(self.dtype), copy=False)
+    wide = cast(self, accumulate_type(self.dtype))
     if self.dtype.kind == "f":
         return reduced(np.logaddexp.accumulate(wide, axis=axis), self.dtype)
     result = np.array(wide, order="C")
@@ -212,7 +213,7 @@ def _softmax(self, dim):
     axes = _check_softmax("softmax", self, dim)
     if self.size == 0:
         return np.empty(self.shape, self.dtype)
-    wide = self.astype(accumulate_type(self.dtype), copy=False)
+    wide = cast(self, accumulate_type(self.dtype))
     powers = np.exp(wide - np.maximum.reduce(wide, axis=axes, keepdims=True))
     return reduced(powers / np.add.reduce(powers, axis=axes, keepdims=True), self.dtype)
 
@@ -222,7 +223,7 @@ def _log_softmax(self, dim):
     axes = _check_softmax("log_softmax", self, dim)
     if self.size == 0:
         return np.empty(self.shape, self.dtype)
-    wide = self.astype(accumulate_type(self.dtype), copy=False)
+    wide = cast(self, accumulate_type(self.dtype))
     away = wide - np.maximum.reduce(wide, axis=axes, keepdims=True)
     total = np.add.reduce(np.exp(away), axis=axes, keepdims=True)
     return reduced(away - np.log(total), self.dtype)

@@ -7,6 +7,7 @@ import numpy as np
 from imode import errors, ops
 from imode._core.type_names import scalar_name
 from imode._core.user_frames import warn
+from imode.kernels.creation.copy import cast
 from imode.kernels.reductions import variance as fast
 from imode.ops.composites_fast import spread as spread_by_correction
 from imode.ops.reductions import dims
@@ -39,7 +40,7 @@ def _moments(x, dim, correction, keepdim, name):
 
 
 def _real_moments(x, axes, keepdim, count, freedom):
-    wide = x.astype(np.float32 if x.dtype == np.float16 else np.float64, copy=False)
+    wide = cast(x, np.float32 if x.dtype == np.float16 else np.float64)
     mean = np.add.reduce(wide, axis=axes, keepdims=True) / wide.dtype.type(count)
     # Away from an element first: numbers that are all alike then have a variance of exactly 0.
     away = wide - wide[tuple(slice(1) if i in axes else slice(None) for i in range(x.ndim))]

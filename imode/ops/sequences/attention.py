@@ -7,6 +7,7 @@ import numpy as np
 from imode import errors, ops
 from imode._core.dispatch import is_grad_enabled
 from imode._core.type_names import c_name
+from imode.kernels.creation.copy import cast
 from imode.kernels.sequences import attention as kernels
 from imode.ops.schema import composite, op
 from imode.ops.sequences import composites_fast
@@ -66,7 +67,7 @@ def _safe_softmax(self, dim):
     """
     if self.dtype.kind != "f":
         raise errors.dtypes.not_implemented("softmax_lastdim_kernel_impl", self.dtype)
-    wide = self.astype(np.float32) if self.dtype == np.float16 else self
+    wide = cast(self, np.float32) if self.dtype == np.float16 else self
     most = wide.max(dim, keepdims=True, initial=-np.inf)
     powers = np.exp(wide - np.where(np.isneginf(most), 0, most))
     sums = powers.sum(dim, keepdims=True)

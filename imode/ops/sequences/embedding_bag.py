@@ -6,6 +6,7 @@ from imode import ops
 from imode._core.dispatch import is_grad_enabled
 from imode._core.type_names import tensor_type
 from imode._core.user_frames import warn
+from imode.kernels.creation.copy import cast
 from imode.kernels.sequences import embedding_bag as kernels
 from imode.ops.networks import functional_fast
 from imode.ops.networks.layers import renorm_rows, sparse_rows
@@ -88,7 +89,7 @@ def _bags(weight, indices, offsets, per_sample_weights, include_last_offset):
 
 
 def _wide(array):
-    return np.ascontiguousarray(array, np.float32 if array.dtype == np.float16 else array.dtype)
+    return np.ascontiguousarray(cast(array, np.float32) if array.dtype == np.float16 else array)
 
 
 # ---- the operator -------------------------------------------------------------------------------
