@@ -209,8 +209,9 @@ cdef object _widened(Operator op, keyset_t keys, PyObject** args):
 cdef str _where = "computed in another dtype"
 cdef CKernel _STORED = CKernel.new(_run_stored, None, NULL, _where)
 cdef CKernel _PLAIN = CKernel.new(_run_plain, None, NULL, _where)
-cdef CKernel _BESIDE = CKernel.new(_run_beside, None, NULL, "in blocks, computed in another dtype")
-cdef CKernel _SERVED = CKernel.new(_run_served, None, NULL, "in blocks, computed in another dtype")
+cdef str _in_blocks = "in blocks, computed in another dtype"
+cdef CKernel _SERVED = CKernel.new(_run_served, None, NULL, _in_blocks)
+cdef CKernel _BESIDE = CKernel.new(_run_beside, None, NULL, _in_blocks)
 
 
 def stored_kernel(Operator op not None):

@@ -46,6 +46,10 @@ extern imode_operation imode_operations[]; /* ends with a NULL name */
 
 /* The loop of most of the functions, the same over rows, and the one of operations over rows. */
 extern const imode_loop imode_run_same, imode_run_rows, imode_operate_on_rows;
-extern const narrow_loop imode_narrow_relu;
+typedef struct {
+    const char *ufunc;
+    narrow_loop narrow;
+} imode_narrow;
+extern imode_narrow imode_narrow_loops[];
 
 #endif

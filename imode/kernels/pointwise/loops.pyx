@@ -38,7 +38,6 @@ from imode.kernels.pointwise.ufuncs cimport imode_ufunc, make_all
 cdef extern from "_loops.h":
     const imode_ufunc imode_pointwise[]
     loop_t imode_run_same, imode_run_rows, imode_operate_on_rows
-    const narrow_loop imode_narrow_relu
 
     ctypedef struct imode_rows_info:
         loop_t plain
@@ -51,6 +50,12 @@ cdef extern from "_loops.h":
         narrow_loop narrow
 
     imode_operation imode_operations[]
+
+    ctypedef struct imode_narrow:
+        const char* ufunc
+        narrow_loop narrow
+
+    imode_narrow imode_narrow_loops[]
 
 cdef extern from "numpy/ufuncobject.h":
     ctypedef struct UFunc "PyUFuncObject":
@@ -85,12 +90,16 @@ cdef int _stand_beside(ufunc, int typenum, imode_rows_info* rows, narrow_loop na
 
 cdef int _stand_all_beside() except -1:
     cdef imode_operation* operation = imode_operations
+    cdef imode_narrow* own = imode_narrow_loops
     add_rows_loop(imode_run_same, imode_run_rows, NULL)
     while operation.ufunc != NULL:
         _stand_beside(getattr(np, operation.ufunc.decode()), operation.type, &operation.rows,
                       operation.narrow)
         operation += 1
-    return _stand_beside(globals()["relu"], NPY_FLOAT, NULL, imode_narrow_relu)
+    while own.ufunc != NULL:
+        _stand_beside(globals()[own.ufunc.decode()], NPY_FLOAT, NULL, own.narrow)
+        own += 1
+    return 0
 
 
 _stand_all_beside()

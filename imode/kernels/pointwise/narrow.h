@@ -1,4 +1,4 @@
-/* The four operations and relu of float16 and bfloat16: to float and back in registers. */
+/* The four operations and a few functions of float16 and bfloat16: to float and back in registers. */
 #ifndef IMODE_NARROW_H
 #define IMODE_NARROW_H
 
@@ -97,6 +97,80 @@ NARROW(difference, 2, MINUS)
 NARROW(product, 2, TIMES)
 NARROW(quotient, 2, OVER)
 NARROW(relu, 1, ABOVE_0)
+NARROW(square, 1, TIMES)
+
+static int pow_narrow(char **args, intptr_t n, const intptr_t *steps, unsigned halves, int brain) {
+    char *both[2] = {args[0], args[2]};
+    const intptr_t own[2] = {steps[0], steps[2]};
+    float exponent = 0;
+    if (steps[1] == 0 && !(halves & 2))
+        memcpy(&exponent, args[1], sizeof exponent);
+    return exponent == 2 && square_narrow(both, n, own, (halves & 1) | (halves >> 1 & 2), brain);
+}
+
+/* Of several arrays and a number after them, as float's loops where they fuse x + y * z. */
+#define V_FUSED __attribute__((target("avx2,f16c,fma")))
+#define NARROW_WITH(NAME, NARRAYS, VALUE)                                                          \
+    V_FUSED static void NAME##_by_16(uint16_t *to, const uint16_t *const *in, float number,        \
+                                     intptr_t n, int brain) {                                      \
+        const __m256 w = _mm256_set1_ps(number);                                                   \
+        for (intptr_t i = 0; i < n; i += 16) {                                                     \
+            __m256 values[2];                                                                      \
+            for (int half = 0; half < 2; half++) {                                                 \
+                const __m256 x = widened(in[0] + i + 8 * half, brain);                             \
+                const __m256 y = widened(in[1] + i + 8 * half, brain);                             \
+                const __m256 z = widened(in[NARRAYS - 1] + i + 8 * half, brain);                   \
+                values[half] = VALUE(x, y, z, w);                                                  \
+            }                                                                                      \
+            put_narrowed(to + i, values[0], values[1], brain);                                     \
+        }                                                                                          \
+    }                                                                                              \
+    static int NAME##_narrow(char **args, intptr_t n, const intptr_t *steps, unsigned halves,      \
+                             int brain) {                                                          \
+        return operate_with_number(NAME##_by_16, NARRAYS, args, n, steps, halves, brain);          \
+    }
+
+typedef void (*with_number)(uint16_t *to, const uint16_t *const *in, float number, intptr_t n,
+                            int brain);
+static int operate_with_number(with_number run, int narrays, char **args, intptr_t n,
+                               const intptr_t *steps, unsigned halves, int brain) {
+    const uint16_t *in[3], *rest[3];
+    uint16_t ends[4][16] = {{0}}, *to = (uint16_t *)args[narrays + 1];
+    const intptr_t whole = n - n % 16;
+    unsigned said;
+    float number;
+    for (int k = 0; k < narrays + 2; k++)
+        if (k != narrays && (steps[k] != 2 || !(halves >> k & 1)))
+            return 0;
+    if (steps[narrays] || halves >> narrays & 1 || !V_HAS_AVX2 || !V_HAS_F16C ||
+        !__builtin_cpu_supports("fma"))
+        return 0;
+    memcpy(&number, args[narrays], sizeof number);
+    said = _mm_getcsr();
+    for (int k = 0; k < narrays; k++) {
+        in[k] = (const uint16_t *)args[k];
+        rest[k] = memcpy(ends[k], in[k] + whole, (size_t)(n - whole) * sizeof *to);
+    }
+    run(to, in, number, whole, brain);
+    if (whole < n) {
+        run(ends[3], rest, number, 16, brain);
+        memcpy(to + whole, ends[3], (size_t)(n - whole) * sizeof *to);
+    }
+    _mm_setcsr(said);
+    return 1;
+}
+
+#define PLUS_PRODUCT(x, y, z, w) _mm256_fmadd_ps(_mm256_mul_ps(w, y), z, x)
+V_FUSED static inline __m256 between_of(__m256 x, __m256 y, __m256 w) {
+    const __m256 one = _mm256_set1_ps(1), apart = _mm256_sub_ps(y, x);
+    const __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), w);
+    const __m256 near = _mm256_fmadd_ps(w, apart, x);
+    const __m256 far = _mm256_fnmadd_ps(apart, _mm256_sub_ps(one, w), y);
+    return _mm256_blendv_ps(far, near, _mm256_cmp_ps(size, _mm256_set1_ps(0.5f), _CMP_LT_OQ));
+}
+#define BETWEEN(x, y, z, w) ((void)(z), between_of(x, y, w))
+NARROW_WITH(addcmul, 3, PLUS_PRODUCT)
+NARROW_WITH(lerp, 2, BETWEEN)
 #define NARROW_OF(NAME) NAME##_narrow
 #else
 #define NARROW_OF(NAME) NULL
