@@ -62,7 +62,8 @@ cdef extern from *:
     }
     static inline void imode_raise_threshold(void) {
     #ifdef __GLIBC__
-        void* volatile block = malloc((32 << 20) - 65536);   /* volatile: the pair is not left out */
+        /* volatile: the pair is not left out */
+        void* volatile block = malloc((32 << 20) - 65536);
         free(block);
     #endif
     }

@@ -8,7 +8,6 @@ from imode._core cimport channels, iterate
 from imode._core.allocator cimport fields
 from imode._core.allocator cimport view as array_view
 from imode._core.iterate cimport NDIM, Operand, operand_of
-from imode._core.parallel cimport skipping
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()

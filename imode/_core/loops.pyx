@@ -214,7 +214,7 @@ cdef int _fill(Loops* loops, ufunc, int ints, numbers) except -1:
         loops.loop[<int>FLOAT32], loops.data[<int>FLOAT32], loops.nin,
         (1 << loops.nin) - 1 | (loops.out[<int>FLOAT16] == FLOAT16) << loops.nin, False,
         _narrow_of(loops.loop[<int>FLOAT32], loops.data[<int>FLOAT32]))
-    if ints != MASK and (
+    if ints != MASK and loops.loop[<int>FLOAT16] != NULL and (
             <size_t>loops.loop[<int>FLOAT16] in _OF_HALVES or loops.halves.narrow != NULL):
         # NumPy's loop converts each number by itself: blocks are up to a hundred times faster.
         loops.loop[<int>FLOAT16], loops.data[<int>FLOAT16] = run_wide, &loops.halves

@@ -106,10 +106,6 @@ DIFFERS = [
         "what several results go into is not taken", cases="out",
     ),
     Differs(
-        "native_batch_norm _native_batch_norm_legit", "dtype",
-        "statistics of float16 are float32", cases="function",
-    ),
-    Differs(
         "native_layer_norm", "twice",
         "a bias without a weight is differentiated twice, too", cases="function", rare=True,
     ),

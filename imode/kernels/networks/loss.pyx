@@ -648,12 +648,11 @@ def pairwise_backward(int kind, grad, x, y, double param, long reduction):
     if kind == SQUARED and x.dtype.itemsize == 2:             # float16: round after each step
         with np.errstate(all="ignore"):
             share = np.float16(2.0 / n if reduction == MEAN and n else 2.0)
-            away = cast(np.subtract(a, b), np.float16)
-            if (<object>away).ndim == 0 or grad.ndim:
-                return np.asarray(away * share * grad.astype(np.float16))
-            steps = np.multiply(cast(away, np.float32), np.float32(share))
-            steps = cast(cast(steps, np.float16), np.float32)
-            return cast(np.multiply(steps, grad.astype(np.float32)), np.float16)
+            steps = cast(np.asarray(np.subtract(a, b)), np.float16)
+            for factor in (share, grad):
+                steps = np.multiply(cast(steps, np.float32), factor.astype(np.float32))
+                steps = cast(np.asarray(steps), np.float16)
+            return steps
     if skipping():
         return np.empty((<object>a).shape, x.dtype)
     out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))

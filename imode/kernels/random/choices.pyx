@@ -12,6 +12,7 @@ from imode.kernels.random.generator cimport Generator, choose, mt_fill, mt_state
 from imode._core.dtype cimport BFLOAT16, typenum_of
 from imode._core.layout cimport empty_like, iteration_order
 from imode._core.parallel cimport Thread, give_up_gil, take_gil
+from imode.kernels.creation.copy cimport cast, write
 from imode.kernels.random.distributions cimport (
     CHUNK, Line, check_target, line_of, uniform_double, uniform_float)
 
@@ -160,7 +161,7 @@ cdef int _put(cnp.ndarray out, cnp.ndarray values) except -1:
     cdef cnp.ndarray target = out
     if not cnp.PyArray_IS_C_CONTIGUOUS(out):
         target = out.transpose(iteration_order(out))
-    target[...] = values.reshape((<object> target).shape)
+    write(target, values.reshape((<object> target).shape))
     return 0
 
 
@@ -169,8 +170,10 @@ def dropout_mask(cnp.ndarray like, double p, generator=None):
     cdef cnp.ndarray mask = empty_like(like)
     bernoulli(mask, 1.0 - p, generator)
     if p < 1.0:    # for halves, the division is in single precision
-        factor = np.float32 if cnp.PyArray_TYPE(mask) == cnp.NPY_FLOAT16 else mask.dtype.type
-        np.divide(mask, factor(1.0 - p), out=mask, casting="same_kind")
+        wide = cast(mask, np.float32) if cnp.PyArray_TYPE(mask) == cnp.NPY_FLOAT16 else mask
+        np.divide(wide, wide.dtype.type(1.0 - p), out=wide)
+        if wide is not mask:
+            write(mask, wide)
     return mask
 
 

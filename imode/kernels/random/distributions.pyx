@@ -18,6 +18,7 @@ from imode.kernels.random.generator cimport Generator, choose, mt_fill, mt_next,
 from imode._core.dtype cimport BFLOAT16, typenum_of
 from imode._core.layout cimport iteration_order
 from imode._core.parallel cimport skipping
+from imode.kernels.creation.copy cimport cast, write
 
 from imode import errors
 
@@ -67,7 +68,7 @@ cdef bint is_half(int typenum) noexcept nogil:
 cdef class Line:
     cdef int store(self) except -1:
         if self.values is not self.target:
-            self.target[...] = self.values.reshape((<object> self.target).shape)
+            write(self.target, self.values.reshape((<object> self.target).shape))
         return 0
 
 
@@ -176,9 +177,11 @@ def uniform(cnp.ndarray out, double low=0.0, double high=1.0, generator=None):
                 draw_uniform(&source.engine, line.kind, line.data, line.n, low, high)
     finally:
         source.release()
-    if half:    # rounding may have reached `high`, which is outside
-        values = line.values.astype(real.dtype)
-        values[values.astype(np.float32) >= np.float32(high)] = low
+    if half and not skipping():    # rounding may have reached `high`, which is outside
+        values = cast(line.values, real.dtype)
+        reached = cast(values, np.float32) >= np.float32(high)
+        if reached.any():
+            values[reached] = low
         line.values = values
     line.store()
 
