@@ -319,3 +319,8 @@ def uninitialized():
         "module's `forward` runs for the first time, or by `materialize(shape)`: run the module "
         "once before its state is loaded into another, or compared."
     )
+
+
+def less_than_sizes(sizes):
+    """More sizes of an output than a tensor has dimensions, one of which is for the channels."""
+    return ValueError(f"Input dimension should be at least {len(sizes) + 1}")

@@ -379,3 +379,25 @@ def test_the_same(lib, torch, program):
     assert len(here) == len(there)
     wrong = [(i, a, b) for i, (a, b) in enumerate(zip(here, there)) if not close(a, b)]
     assert not wrong, wrong[0]
+
+
+# ---- helpers of the modules ----------------------------------------------------------------------
+
+
+def test_helpers_of_modules(lib, torch):
+    def seen(lib):
+        utils = lib.nn.modules.utils
+        found = [utils._pair(3), utils._triple((1, 2, 3)), utils._quadruple(1), utils._single([2])]
+        found += [utils._ntuple(2)("ab"), utils._pair.__name__, utils._ntuple(5).__name__]
+        found += [utils._reverse_repeat_tuple((1, 2), 2), utils._list_with_default(3, [1])]
+        found += [utils._list_with_default([None, 3], [4, 5, 6])]
+        found += [attempt(utils._list_with_default, [None, 3], [5, 6])]
+        strip = utils.consume_prefix_in_state_dict_if_present
+        outer = lib.nn.Module()
+        outer.module = lib.nn.Sequential(lib.nn.Linear(1, 1))
+        for states in (outer.state_dict(), {"module.a": 1, "b": 2}):
+            strip(states, "module.")
+            found += [list(states), sorted(getattr(states, "_metadata", {}))]
+        return found
+
+    assert seen(lib) == seen(torch)

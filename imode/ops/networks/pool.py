@@ -387,7 +387,7 @@ def sizes_of(name, self, output_size, space=2):
             )
         return (output_size,) * space
     if self.dim() <= len(output_size):
-        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+        raise errors.shapes.less_than_sizes(output_size)
     return tuple(
         size if given is None else given
         for given, size in zip(
