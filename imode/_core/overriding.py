@@ -23,7 +23,8 @@ _state = _State()
 
 def disabled(func, types, args=(), kwargs=None):
     """The `__torch_function__` of a class that is never asked: results are plain tensors."""
-    return func(*args, **(kwargs or {}))
+    with DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))
 
 
 def has_override(value):

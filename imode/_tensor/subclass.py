@@ -67,7 +67,7 @@ def __dir__(self):
     return _present(object.__dir__(self), type(self), getattr(self, "__dict__", ()))
 
 
-class _SubclassedMeta(TensorMeta):
+class SubclassedMeta(TensorMeta):
     """The class of Tensor once it has subclasses."""
 
     __module__ = "imode"
@@ -258,7 +258,7 @@ def _attribute(name, own):
 
 def _fill():
     """Give TensorLike what Tensor has; when the first subclass is defined."""
-    if type(Tensor) is _SubclassedMeta:
+    if type(Tensor) is SubclassedMeta:
         return
     for name, own in own_attributes():
         if name in _OF_OBJECTS:
@@ -268,7 +268,7 @@ def _fill():
             setattr(TensorLike, name, _attribute(name, own))
         elif callable(own) or type(own).__name__ == "DeferredMethod":
             setattr(TensorLike, name, _method(name))
-    set_metaclass(_SubclassedMeta)
+    set_metaclass(SubclassedMeta)
 
 
 def __array__(self, *args, **kwargs):

@@ -7,25 +7,25 @@ from imode import errors, ops
 from imode._core.internals import is_parameter, make_normal, make_parameter
 from imode._core.overriding import disabled, held
 from imode._core.tensor import Tensor
-from imode._tensor.subclass import make
+from imode._tensor.subclass import SubclassedMeta, make
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
 
-class _ParameterMeta(type):
+class _ParameterMeta(SubclassedMeta):
     # Tensor is a final compiled class, so a parameter is a Tensor with a flag.
-    def __new__(meta, name, bases, namespace):
-        if not bases or Parameter not in bases:
-            return super().__new__(meta, name, bases, namespace)
-        held = _held_parameter()
-        return type(held)(name, tuple(held if b is Parameter else b for b in bases), namespace)
+    def __new__(meta, name, bases, namespace, **kwargs):
+        if not bases:  # Parameter itself
+            return type.__new__(meta, name, bases, namespace)
+        bases = tuple(_held_parameter() if base is Parameter else base for base in bases)
+        return super().__new__(meta, name, bases, namespace, **kwargs)
 
     def __instancecheck__(cls, instance):
-        return is_parameter(instance)
+        return is_parameter(instance) if cls is Parameter else super().__instancecheck__(instance)
 
     def __subclasscheck__(cls, subclass):
-        if subclass is cls or type.__subclasscheck__(cls, subclass):
-            return True
+        if cls is not Parameter or subclass is cls:
+            return super().__subclasscheck__(subclass)
         return issubclass(subclass, Tensor) and issubclass(subclass, _held_parameter())
 
 

@@ -7,6 +7,8 @@ import types
 import typing
 
 from imode import dtype
+from imode._core.overriding import disabled
+from imode._tensor.subclass import SubclassedMeta
 from imode.errors import no_such_name
 from imode.errors.pytorch import MODULES, NAMES, OPEN_MODULES
 from imode.standing_in import VERSION
@@ -181,6 +183,8 @@ _made = {}
 _REPLACED = {
     "torch": {"__version__": _Version(f"{VERSION}+cpu"), "save": _save},
     "torch._C": {
+        "_TensorMeta": SubclassedMeta,
+        "_disabled_torch_function_impl": disabled,
         "_get_tracing_state": _get_tracing_state,
         "_log_api_usage_once": _log_api_usage_once,
     },

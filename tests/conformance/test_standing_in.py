@@ -54,6 +54,21 @@ try:
 except RuntimeError as error:
     print(str(error).partition("\\n")[0])
 """,
+    "names of torch._C": """
+import torch
+class Plain(torch.Tensor):
+    __torch_function__ = torch._C._disabled_torch_function_impl
+class Meta(torch._C._TensorMeta):
+    def __instancecheck__(cls, instance):
+        return super().__instancecheck__(instance) or getattr(instance, "marked", False)
+class Marked(torch.Tensor, metaclass=Meta):
+    pass
+x = torch.ones(2)
+print(type(x.as_subclass(Plain) * 2).__name__, isinstance(x.as_subclass(Marked) * 2, Marked))
+found = [isinstance(x, Marked)]
+x.marked = True
+print(found, isinstance(x, Marked), isinstance(torch.nn.Parameter, torch._C._TensorMeta))
+""",
 }
 
 

@@ -243,3 +243,58 @@ def parameters(lib):
 
 def test_parameters_of_subclasses(lib, torch):
     same(parameters(lib), parameters(torch))
+
+
+def parameters_of_two_bases(lib):
+    """Classes of a subclass and Parameter, as packages for manifolds have them."""
+    nn = lib.nn
+
+    class OnManifold(lib.Tensor):
+        def __new__(cls, data, manifold, requires_grad=False):
+            self = lib.Tensor._make_subclass(cls, data, requires_grad)
+            self.manifold = manifold
+            return self
+
+        def __init__(self, *args, **kwargs):
+            pass
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    class First(OnManifold, nn.Parameter):
+        def __new__(cls, data, manifold="sphere"):
+            return OnManifold.__new__(cls, data, manifold, True)
+
+    class Last(nn.Parameter, OnManifold):
+        pass
+
+    class Asks(nn.Parameter):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    class Meta(type(nn.Parameter)):
+        pass
+
+    class Made(nn.Parameter, metaclass=Meta):
+        pass
+
+    class Below(First):
+        pass
+
+    found = [[c.__name__ for c in First.__mro__[:2]], type(Made) is Meta]
+    for cls in (First, Last, Asks, Made, Below):
+        module = nn.Module()
+        module.p = cls(lib.ones(2))
+        found += [[isinstance(module.p, c) for c in (nn.Parameter, OnManifold, First, Made)]]
+        found += [[issubclass(cls, c) for c in (nn.Parameter, OnManifold, First, lib.Tensor)]]
+        found += [repr(module.p), type(module.p * 2).__name__, getattr(module.p, "manifold", None)]
+        (module.p * module.p).sum().backward()
+        lib.optim.SGD(module.parameters(), 0.5).step()
+        found += [list(module.state_dict()), module.p.tolist(), type(module.p.grad).__name__]
+    return plain(found)
+
+
+def test_parameters_of_two_bases(lib, torch):
+    same(parameters_of_two_bases(lib), parameters_of_two_bases(torch))
