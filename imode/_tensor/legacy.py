@@ -8,6 +8,7 @@ import numpy as np
 
 from imode import errors, ops
 from imode._core.dtype import all_dtypes, get_default_dtype
+from imode._core.formats import strided
 from imode._core.size import Size
 from imode._core.tensor import Tensor
 from imode._core.type_names import class_name, scalar_name
@@ -98,24 +99,31 @@ class Variable(metaclass=_VariableType):
         return made.requires_grad_(requires_grad)
 
 
-class _LegacyType(type):
+class LegacyType(type):
     """The class of `imode.FloatTensor`: call that for a new tensor; isinstance tests the dtype."""
 
     def __call__(cls, *args, **kwargs):
         return construct(cls.dtype, args, kwargs, True)
 
     def __instancecheck__(cls, instance):
-        return isinstance(instance, Tensor) and instance.dtype == cls.dtype
+        if not isinstance(instance, Tensor) or instance.dtype != cls.dtype:
+            return False
+        return instance.layout is cls.layout
 
 
-def _legacy_type(dtype):
-    name = f"{scalar_name(dtype)}Tensor"
+def legacy_type(meta, dtype, layout, module, doc):
+    """Make the class of the tensors of a dtype and a layout; what it makes is up to `meta`."""
+    body = {"dtype": dtype, "layout": layout, "is_cuda": False, "__module__": module}
+    body["is_sparse"] = layout is not strided
+    return meta(f"{scalar_name(dtype)}Tensor", (), {"__doc__": doc, **body})
+
+
+def _strided_type(dtype):
     doc = f"Tensors of dtype {dtype.name}; called, makes one from sizes or from a sequence."
-    body = {"dtype": dtype, "__doc__": doc, "__module__": "imode", "is_cuda": False}
-    return _LegacyType(name, (), body)
+    return legacy_type(LegacyType, dtype, strided, "imode", doc)
 
 
 BoolTensor, ByteTensor, CharTensor, ShortTensor, IntTensor, LongTensor = map(
-    _legacy_type, all_dtypes()[:6]
+    _strided_type, all_dtypes()[:6]
 )
-BFloat16Tensor, HalfTensor, FloatTensor, DoubleTensor = map(_legacy_type, all_dtypes()[11:15])
+BFloat16Tensor, HalfTensor, FloatTensor, DoubleTensor = map(_strided_type, all_dtypes()[11:15])

@@ -260,3 +260,12 @@ def stored_dtype(dtype):
         f"sparse tensors of {scalar_name(dtype)} are not in imode\nGive values of float32: "
         "values.float()."
     )
+
+
+def sequence_of_sizes():
+    """`imode.sparse.FloatTensor([2, 3])`: a list, which for other constructors is data."""
+    return TypeError(
+        "torch.sparse.SparseTensor(sequence) only accepts sizes.  Please use "
+        "torch.sparse_coo_tensor() or construct a strided tensor and convert it to sparse via "
+        "to_sparse."
+    )

@@ -408,3 +408,39 @@ def test_inference_mode(lib, torch, made_inside):
 
     for ours, theirs in zip(of(lib), of(torch), strict=True):
         assert ours == theirs or "version_counter" in theirs[1]
+
+
+# ---- the older constructors ----------------------------------------------------------------------
+
+OLDER = """
+T.FloatTensor(i, v, lib.Size([2, 3]))
+T.FloatTensor(i, v)
+T.FloatTensor(indices=i, values=v, size=(2, 3))
+T.FloatTensor(2, 3)
+T.FloatTensor()
+T.FloatTensor(lib.Size([2, 3]))
+T.FloatTensor([2, 3])
+T.FloatTensor(i, v.double(), [2, 3])
+T.DoubleTensor(i, v.double(), (2, 3), device="cpu")
+T.LongTensor(i, i[0])
+T.FloatTensor(i, v.requires_grad_(), (2, 3))
+T.FloatTensor(3.0)
+T.FloatTensor(i, None)
+[isinstance(s, each) for each in (T.FloatTensor, T.DoubleTensor, lib.FloatTensor)]
+[isinstance(d, each) for each in (T.FloatTensor, lib.DoubleTensor, lib.FloatTensor)]
+[T.HalfTensor.dtype is lib.float16, T.IntTensor.is_sparse, T.ByteTensor.is_cuda]
+[str(each.layout).rpartition(".")[2] for each in (T.ShortTensor, lib.LongTensor)]
+[T.CharTensor.__name__, issubclass(T.BFloat16Tensor, lib.Tensor)]
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("program", OLDER)
+@pytest.mark.filterwarnings("ignore:torch.sparse.SparseTensor")
+def test_older_constructors(lib, torch, program):
+    def run(lib):
+        try:
+            return seen(eval(program, scope(lib) | {"T": lib.sparse}))
+        except Exception as error:
+            return type(error), str(error).split("\n")[0].split(" - ")[0]
+
+    assert run(lib) == run(torch)
