@@ -383,3 +383,43 @@ def test_backward_hooks_of_several_tensors(lib):
     with lib.no_grad():
         quiet = module(a, b, 1)
     return [a.grad, b.grad, log, [t.requires_grad for t in quiet]]
+
+
+@agrees
+def test_getattr_of_a_class_is_asked_for_what_is_registered(lib):
+    """As by pyro's modules, which note each parameter that is read."""
+    log = []
+
+    class Notes(lib.nn.Module):
+        shadowed = "of the class"
+
+        def __init__(self):
+            super().__init__()
+            self.weight = lib.nn.Parameter(lib.ones(2))
+            self.inner = lib.nn.Linear(2, 2)
+            self.register_buffer("count", lib.zeros(1))
+            self.register_buffer("missing", None)
+
+        def __getattr__(self, name):
+            found = super().__getattr__(name)
+            log.append(name)
+            return found * 2 if name == "weight" else found
+
+        def forward(self, x):
+            return self.inner(x) * self.weight + self.count
+
+    net, seen = Notes(), []
+    for each in (net, copy.deepcopy(net), copy.copy(net)):
+        log.clear()
+        seen += [each(lib.ones(1, 2)).shape, list(log), each.weight, each.missing]
+        seen += [list(each.state_dict()), "weight" in vars(each), "weight" in dir(each)]
+    net.weight = lib.nn.Parameter(lib.zeros(2))
+    net.inner, net.count = lib.nn.ReLU(), lib.ones(1)
+    seen += [net.weight, type(net.inner).__name__, net.count, error(lambda: net.nothing)]
+    del net.count
+    net._parameters["extra"] = lib.nn.Parameter(lib.ones(1))
+    net._parameters["shadowed"] = lib.nn.Parameter(lib.ones(1))
+    net.double().zero_grad()
+    seen += [hasattr(net, "count"), net.extra, net.shadowed, [n for n, _ in net.named_parameters()]]
+    net.load_state_dict({"weight": lib.ones(2), "extra": lib.ones(1), "shadowed": lib.ones(1)})
+    return [*seen, net.weight]

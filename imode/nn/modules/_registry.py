@@ -7,6 +7,9 @@ Instead each entry of a module's `_parameters`, `_buffers` and `_modules` is als
 module's `__dict__`, where the interpreter finds it at once. The tables are authoritative, and copy
 every change, even a direct one (`module._modules["0"] = other`), to that mirror.
 Invariant: for each entry `table[name]` is `module.__dict__[name]`.
+
+A class that has a `__getattr__` of its own is asked for each of its entries, as in PyTorch: it may
+note the name, or give something else. There the tables are dicts without a mirror.
 """
 
 import weakref

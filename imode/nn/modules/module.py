@@ -58,6 +58,12 @@ def _default(method):
     return method
 
 
+def _table(module, entries=()):
+    """A table of parameters, buffers or children. See Note [Mirrored attributes]."""
+    mirrored = type(module).__getattr__ is Module.__getattr__
+    return Registry(module, entries) if mirrored else dict(entries)
+
+
 class Module:
     """Base class of layers and models: create the parts in `__init__`, and define `forward`.
 
@@ -84,9 +90,9 @@ class Module:
         entries["_hooks"] = None if type(self).__call__ is straight_call else Hooks()
         entries["_non_persistent_buffers_set"] = set()
         # See Note [Mirrored attributes]
-        entries["_parameters"] = Registry(self)
-        entries["_buffers"] = Registry(self)
-        entries["_modules"] = Registry(self)
+        entries["_parameters"] = _table(self)
+        entries["_buffers"] = _table(self)
+        entries["_modules"] = _table(self)
 
     def forward(self, *args, **kwargs):
         """Compute the module's output; every subclass defines it."""
@@ -199,7 +205,7 @@ class Module:
 
     def __getattr__(self, name):
         # Attributes are in the module's own dictionary (Note [Mirrored attributes]): this is for
-        # what is missing, and for those who call it by its name.
+        # what is missing, for those who call it by its name, and for classes that extend it.
         for table in _TABLES:
             found = self.__dict__.get(table)
             if found is not None and name in found:
@@ -234,10 +240,12 @@ class Module:
             self.__dict__["_hooks"] = hooks
             self.__dict__.setdefault("_non_persistent_buffers_set", set())
         for table in _TABLES:
-            self.__dict__[table] = Registry(self, self.__dict__[table])
+            self.__dict__[table] = _table(self, self.__dict__[table])
 
     def __dir__(self):
-        return sorted(name for name in {*dir(type(self)), *self.__dict__} if not name[0].isdigit())
+        names = {*dir(type(self)), *self.__dict__}
+        names.update(*[self.__dict__.get(table, ()) for table in _TABLES])
+        return sorted(name for name in names if not name[:1].isdigit())
 
     # ---- walking the tree ----
 
