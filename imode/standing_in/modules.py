@@ -18,6 +18,12 @@ _KNOWN = frozenset(MODULES.split())
 _OPEN = frozenset(OPEN_MODULES.split())
 # Programs ask these for a name before they use it, since PyTorch is built without them, too.
 _OPTIONAL = frozenset(["torch.distributed.rpc"])
+# Whose private names stand in which other files of the same folder.
+_FILES = {
+    "nn.modules.batchnorm": ("norm", "lazy"),
+    "nn.modules.conv": ("lazy",),
+    "nn.modules.pooling": ("unpooling",),
+}
 _dict_of = types.ModuleType.__dict__["__dict__"].__get__  # a module's, as it is
 # What may be kept in a module once it was looked up: it does not change.
 _FIXED = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, dtype)
@@ -57,10 +63,13 @@ class Module(types.ModuleType):
         super().__init__(name)
         path = name.partition(".")[2]
         own = _find(path)
-        around = []
-        while own is None and "." in path and not around:
+        folder = path.rpartition(".")[0]
+        around = [_find(f"{folder}.{file}") for file in _FILES.get(path, ())]
+        while "." in path and (own is None or "." in folder):
             path = path.rpartition(".")[0]
-            around = [found] if (found := _find(path)) is not None else []
+            if (found := _find(path)) is not None:
+                around.append(found)
+                break
         _dict_of(self).update(
             _own=own,
             _around=around,

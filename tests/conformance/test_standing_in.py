@@ -54,6 +54,27 @@ try:
 except RuntimeError as error:
     print(str(error).partition("\\n")[0])
 """,
+    "bases that packages ask for": """
+import torch
+from torch import nn
+from torch.nn.modules import activation, batchnorm, container, conv, dropout, instancenorm, linear
+from torch.nn.modules import loss, padding, pooling
+bases = [
+    batchnorm._BatchNorm, batchnorm._NormBase, batchnorm._LazyNormBase, instancenorm._InstanceNorm,
+    dropout._DropoutNd, pooling._MaxPoolNd, pooling._AvgPoolNd, pooling._AdaptiveAvgPoolNd,
+    pooling._AdaptiveMaxPoolNd, pooling._LPPoolNd, pooling._MaxUnpoolNd, padding._ConstantPadNd,
+    padding._ReflectionPadNd, padding._ReplicationPadNd, padding._CircularPadNd,
+    padding.ConstantPad2d,
+    conv._ConvNd, conv._ConvTransposeNd, conv._LazyConvXdMixin, conv.LazyConv2d, linear.Bilinear,
+    loss.TripletMarginLoss, loss._Loss, loss._WeightedLoss, activation.MultiheadAttention,
+    pooling.FractionalMaxPool2d, container.ParameterList, linear.LazyLinear,
+    instancenorm.LazyInstanceNorm1d,
+]
+for name in dir(nn):
+    cls = getattr(nn, name) if name != "Container" else None
+    if isinstance(cls, type) and issubclass(cls, nn.Module):
+        print(name, [base.__name__ for base in bases if issubclass(cls, base)])
+""",
     "names of torch._C": """
 import torch
 class Plain(torch.Tensor):

@@ -15,7 +15,7 @@ __all__ = [
 ]
 
 
-class _Dropout(Layer):
+class _DropoutNd(Layer):
     _shown = "p={p}, inplace={inplace}"
 
     def __init__(self, p=0.5, inplace=False):
@@ -24,7 +24,7 @@ class _Dropout(Layer):
         super().__init__(p=p, inplace=inplace)
 
 
-class Dropout(_Dropout):
+class Dropout(_DropoutNd):
     """In training, zeroes each element with probability p and scales the rest by 1 / (1 - p).
 
     >>> imode.nn.Dropout(1.0)(imode.ones(2)), imode.nn.Dropout().eval()(imode.ones(2))
@@ -35,7 +35,7 @@ class Dropout(_Dropout):
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
-class Dropout1d(_Dropout):
+class Dropout1d(_DropoutNd):
     """Dropout of whole channels of a (N, C, L) or (C, L) input.
 
     >>> imode.nn.Dropout1d(1.0)(imode.ones(1, 2, 2))
@@ -47,7 +47,7 @@ class Dropout1d(_Dropout):
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(_DropoutNd):
     """Dropout of whole channels of a (N, C, H, W) or (N, C, L) input.
 
     >>> imode.nn.Dropout2d().eval()(imode.ones(1, 1, 1, 2))
@@ -58,7 +58,7 @@ class Dropout2d(_Dropout):
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
-class Dropout3d(_Dropout):
+class Dropout3d(_DropoutNd):
     """Dropout of whole channels of a (N, C, D, H, W) or (C, D, H, W) input.
 
     >>> imode.nn.Dropout3d().eval()(imode.ones(1, 1, 1, 1, 2)).shape
@@ -69,7 +69,7 @@ class Dropout3d(_Dropout):
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
-class AlphaDropout(_Dropout):
+class AlphaDropout(_DropoutNd):
     """Dropout to the limit of SELU, which keeps mean and variance.
 
     >>> imode.nn.AlphaDropout().eval()(imode.ones(2))
@@ -80,7 +80,7 @@ class AlphaDropout(_Dropout):
         return F.alpha_dropout(input, self.p, self.training)
 
 
-class FeatureAlphaDropout(_Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     """AlphaDropout of whole channels.
 
     >>> imode.nn.FeatureAlphaDropout().eval()(imode.ones(1, 2))

@@ -3,12 +3,12 @@
 from imode._core.user_frames import warn
 
 from .. import functional as F
-from .norm import Tracking
+from .norm import _NormBase
 
 __all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
 
 
-class _InstanceNorm(Tracking):
+class _InstanceNorm(_NormBase):
     # `_dims`: of a single sample, and of a batch of them.
     def __init__(
         self,

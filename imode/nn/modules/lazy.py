@@ -123,7 +123,7 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.in_features = input.shape[-1]
 
 
-class _LazyConv(LazyModuleMixin):
+class _LazyConvXdMixin(LazyModuleMixin):
     def __init__(self, out_channels, kernel_size, *args, bias=True, **options):
         if len(args) > 4:  # bias is given by its place
             bias, args = args[4], (*args[:4], False, *args[5:])
@@ -159,7 +159,7 @@ class _LazyConv(LazyModuleMixin):
         self.reset_parameters()
 
 
-class _LazyNorm(LazyModuleMixin):
+class _LazyNormBase(LazyModuleMixin):
     def __init__(
         self,
         eps=1e-5,
@@ -200,8 +200,8 @@ class _LazyNorm(LazyModuleMixin):
 
 def _declare(name, base, home):
     cls = getattr(home, name.removeprefix("Lazy"))
-    what = "num_features" if base is _LazyNorm else "in_channels"
-    given = "" if base is _LazyNorm else "2, 1"
+    what = "num_features" if base is _LazyNormBase else "in_channels"
+    given = "" if base is _LazyNormBase else "2, 1"
     shape = (2, 3) + (4,) * int(name[-2])
     doc = f"""A {cls.__name__} whose `{what}` is that of what it is first called with.
 
@@ -214,6 +214,6 @@ def _declare(name, base, home):
 
 
 for _name in _CONVOLUTIONS:
-    _declare(_name, _LazyConv, conv)
+    _declare(_name, _LazyConvXdMixin, conv)
 for _name in _NORMS:
-    _declare(_name, _LazyNorm, norm if "Batch" in _name else instancenorm)
+    _declare(_name, _LazyNormBase, norm if "Batch" in _name else instancenorm)

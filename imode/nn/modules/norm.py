@@ -28,7 +28,7 @@ class _Affine(Module):
             init.zeros_(self.bias)
 
 
-class Tracking(_Affine):
+class _NormBase(_Affine):
     """The base of layers that keep the statistics of what they have seen."""
 
     # Entries in state dicts before version 2 lack num_batches_tracked.
@@ -87,7 +87,7 @@ class Tracking(_Affine):
             raise ValueError(f"expected {wanted} input (got {input.dim()}D input)")
 
 
-class _BatchNorm(Tracking):
+class _BatchNorm(_NormBase):
     def __init__(
         self,
         num_features,

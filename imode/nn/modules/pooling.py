@@ -28,7 +28,7 @@ class _Pool(Layer):
         self.stride = kernel_size if stride is None else stride
 
 
-class _MaxPool(_Pool):
+class _MaxPoolNd(_Pool):
     _pool = None
     _shown = _Pool._shown + ", dilation={dilation}, ceil_mode={ceil_mode}"
 
@@ -57,7 +57,7 @@ class _MaxPool(_Pool):
         )
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPoolNd):
     """The maximum of each window over a (N, C, L) or (C, L) input.
 
     >>> imode.nn.MaxPool1d(2)(imode.tensor([[1.0, 3.0, 2.0, 0.0]]))
@@ -67,7 +67,7 @@ class MaxPool1d(_MaxPool):
     _pool = staticmethod(F.max_pool1d)
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """The maximum of each window over a (N, C, H, W) or (C, H, W) input.
 
     >>> imode.nn.MaxPool2d(2)(imode.zeros(1, 3, 8, 8)).shape
@@ -77,7 +77,7 @@ class MaxPool2d(_MaxPool):
     _pool = staticmethod(F.max_pool2d)
 
 
-class MaxPool3d(_MaxPool):
+class MaxPool3d(_MaxPoolNd):
     """The maximum of each window over a (N, C, D, H, W) or (C, D, H, W) input.
 
     >>> imode.nn.MaxPool3d(2)(imode.zeros(1, 3, 8, 8, 8)).shape
@@ -87,7 +87,11 @@ class MaxPool3d(_MaxPool):
     _pool = staticmethod(F.max_pool3d)
 
 
-class AvgPool1d(_Pool):
+class _AvgPoolNd(_Pool):
+    pass
+
+
+class AvgPool1d(_AvgPoolNd):
     """The mean of each window over a (N, C, L) or (C, L) input.
 
     >>> imode.nn.AvgPool1d(2)(imode.tensor([[1.0, 3.0, 2.0, 0.0]]))
@@ -112,7 +116,7 @@ class AvgPool1d(_Pool):
         )
 
 
-class _AvgPool(_Pool):
+class _AvgPool(_AvgPoolNd):
     _pool = None
 
     def __init__(
@@ -160,14 +164,18 @@ class AvgPool3d(_AvgPool):
     _pool = staticmethod(F.avg_pool3d)
 
 
-class _AdaptiveAvgPool(Layer):
+class _AdaptivePool(Layer):
     _shown = "output_size={output_size}"
 
     def __init__(self, output_size):
         super().__init__(output_size=output_size)
 
 
-class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+class _AdaptiveAvgPoolNd(_AdaptivePool):
+    pass
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """The means of as many windows as give an output of length output_size.
 
     >>> imode.nn.AdaptiveAvgPool1d(2)(imode.tensor([[1.0, 3.0, 2.0]]))
@@ -178,7 +186,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
         return F.adaptive_avg_pool1d(input, self.output_size)
 
 
-class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """The means of as many windows as give an output of output_size; None keeps a dimension.
 
     >>> imode.nn.AdaptiveAvgPool2d((None, 1))(imode.ones(1, 3, 8, 8)).shape
@@ -189,7 +197,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
         return F.adaptive_avg_pool2d(input, self.output_size)
 
 
-class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """The means of as many windows as give an output of output_size; None keeps a dimension.
 
     >>> imode.nn.AdaptiveAvgPool3d((None, 1, 1))(imode.ones(1, 3, 8, 8, 8)).shape
@@ -200,7 +208,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool):
         return F.adaptive_avg_pool3d(input, self.output_size)
 
 
-class _AdaptiveMaxPool(_AdaptiveAvgPool):
+class _AdaptiveMaxPoolNd(_AdaptivePool):
     _pool = None
 
     def __init__(self, output_size, return_indices=False):
@@ -211,7 +219,7 @@ class _AdaptiveMaxPool(_AdaptiveAvgPool):
         return self._pool(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The maxima of as many windows as give an output of length output_size.
 
     >>> imode.nn.AdaptiveMaxPool1d(2)(imode.tensor([[1.0, 3.0, 2.0]]))
@@ -221,7 +229,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     _pool = staticmethod(F.adaptive_max_pool1d)
 
 
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The maxima of as many windows as give an output of output_size; None keeps a dimension.
 
     >>> imode.nn.AdaptiveMaxPool2d(1)(imode.ones(1, 3, 8, 8)).shape
@@ -231,7 +239,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     _pool = staticmethod(F.adaptive_max_pool2d)
 
 
-class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The maxima of as many windows as give an output of output_size; None keeps a dimension.
 
     >>> imode.nn.AdaptiveMaxPool3d(1)(imode.ones(1, 3, 8, 8, 8)).shape

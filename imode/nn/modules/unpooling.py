@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-class _MaxUnpool(Layer):
+class _MaxUnpoolNd(Layer):
     _spatial = 0
     _unpool = None
     _shown = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
@@ -35,7 +35,7 @@ class _MaxUnpool(Layer):
         )
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpoolNd):
     """Puts maxima over a (N, C, L) input back to where MaxPool1d found them, among zeros.
 
     >>> values, places = imode.nn.MaxPool1d(2, return_indices=True)(imode.tensor([[1.0, 3.0]]))
@@ -46,7 +46,7 @@ class MaxUnpool1d(_MaxUnpool):
     _spatial, _unpool = 1, staticmethod(F.max_unpool1d)
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpoolNd):
     """Puts maxima over a (N, C, H, W) input back to where MaxPool2d found them, among zeros.
 
     >>> imode.nn.MaxUnpool2d(2)(imode.ones(1, 1, 1), imode.zeros(1, 1, 1).long()).shape
@@ -56,7 +56,7 @@ class MaxUnpool2d(_MaxUnpool):
     _spatial, _unpool = 2, staticmethod(F.max_unpool2d)
 
 
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpoolNd):
     """Puts maxima over a (N, C, D, H, W) input back to where MaxPool3d found them, among zeros.
 
     >>> imode.nn.MaxUnpool3d(2)(imode.ones(1, 1, 1, 1), imode.zeros(1, 1, 1, 1).long()).shape
@@ -126,7 +126,7 @@ class FractionalMaxPool3d(_FractionalMaxPool):
     _spatial, _pool = 3, staticmethod(F.fractional_max_pool3d)
 
 
-class _LPPool(Layer):
+class _LPPoolNd(Layer):
     _pool = None
     _shown = (
         "norm_type={norm_type}, kernel_size={kernel_size}, stride={stride}, ceil_mode={ceil_mode}"
@@ -143,7 +143,7 @@ class _LPPool(Layer):
         )
 
 
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPoolNd):
     """The root of the sum of powers of each window over a (N, C, L) or (C, L) input.
 
     >>> imode.nn.LPPool1d(1, 2)(imode.tensor([[1.0, 3.0]]))
@@ -153,7 +153,7 @@ class LPPool1d(_LPPool):
     _pool = staticmethod(F.lp_pool1d)
 
 
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPoolNd):
     """The root of the sum of powers of each window over a (N, C, H, W) or (C, H, W) input.
 
     >>> imode.nn.LPPool2d(2, 2)(imode.ones(1, 3, 8, 8)).shape
@@ -163,7 +163,7 @@ class LPPool2d(_LPPool):
     _pool = staticmethod(F.lp_pool2d)
 
 
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPoolNd):
     """The root of the sum of powers of each window over a (N, C, D, H, W) or (C, D, H, W) input.
 
     >>> imode.nn.LPPool3d(2, 2)(imode.ones(1, 3, 8, 8, 8)).shape
