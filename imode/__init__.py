@@ -97,6 +97,7 @@ _MODULES_LATER = (
     *("types", "utils", "version", "xpu"),
 )
 _PRIVATE_LATER = ("__config__", "_dynamo", "_jit_internal")
+_BY_PREFIX = {"_foreach_": "_foreach", "_assert": "_checks", "_check": "_checks"}
 _LATER = {
     "kernels.random.generator": (
         *("Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed"),
@@ -235,6 +236,11 @@ def __getattr__(name):
         value = getattr(_import_late(f".{_WHERE[name]}", __name__), name)
         globals()[name] = value
         return value
+    for prefix, module in _BY_PREFIX.items():
+        if name.startswith(prefix):
+            value = getattr(_import_late(f".{module}", __name__), name, None)
+            if value is not None:
+                return value
     if not name.startswith("__"):
         ops.find(name)  # puts the functions into this module
         if name in globals():

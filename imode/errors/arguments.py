@@ -333,3 +333,32 @@ def array_order(what):
 
 def no_accelerator(more=""):
     return RuntimeError(f"Cannot access accelerator device when none is available.{more}")
+
+
+def no_list_of_tensors(name, found):
+    """The tensors of `_foreach_add` and its kin."""
+    return TypeError(
+        f"{name}(): argument 'self' (position 1) must be tuple of Tensors, not {class_name(found)}"
+    )
+
+
+def no_tensors():
+    """`_foreach_add([], 1)`."""
+    return RuntimeError("Tensor list must have at least one tensor.")
+
+
+def lists_of_two_lengths(first, second, numbers):
+    """`_foreach_add` of two lists that do not go together, the second perhaps of `numbers`."""
+    if numbers:
+        return RuntimeError("Tensor list must have same number of elements as scalar list.")
+    return RuntimeError(
+        f"Tensor lists must have the same number of tensors, got {first} and {second}"
+    )
+
+
+def no_scalar_tensor(tensor):
+    """`_foreach_add` of a tensor that is no number."""
+    return RuntimeError(
+        f"scalar tensor expected to be 0 dim but it has {tensor.dim()} dimensions and "
+        f"{tensor.numel()} elements.\nGive a list: a tensor for each."
+    )
