@@ -187,7 +187,7 @@ class Native:
         return getattr(self._own, name)
 
     def __eq__(self, other):
-        return self._own == (other._own if type(other) is Native else other)
+        return self._own == (other._own if isinstance(other, Native) else other)
 
     def __hash__(self):
         return hash(self._own)
@@ -204,13 +204,24 @@ def call_seen(function, args, kwargs):
     if found:
         return ask(function, found, args, kwargs)
     args, kwargs = unwrapped(args, kwargs)
-    return (function._own if type(function) is Native else function)(*args, **kwargs)
+    return (function._own if isinstance(function, Native) else function)(*args, **kwargs)
+
+
+UNBOUND = {}  # what `Tensor.numel` and `Tensor.shape` are, by name, once there are subclasses
+
+
+def native(function, name):
+    """What modes and classes get for a method that is no operator: what Tensor's attribute is."""
+    unbound = UNBOUND.get(name)
+    return unbound if unbound is not None and unbound._own is function else Native(function)
 
 
 def run_native(function, args, kwargs):
     """Call the innermost mode for what is no operator. It gets the function itself, which no
-    further mode would see, only where there is none."""
-    return run_modes(function if len(_state.modes) == 1 else Native(function), args, kwargs)
+    further mode would see, only where there is none, and no class either."""
+    if UNBOUND or len(_state.modes) > 1:
+        function = native(function, function.__name__)
+    return run_modes(function, args, kwargs)
 
 
 name_mode_runner(run_modes, run_native)

@@ -26,11 +26,13 @@ from imode._core.internals import (
     set_metaclass,
 )
 from imode._core.overriding import (
+    UNBOUND,
     DisableTorchFunctionSubclass,
     Native,
     call_seen,
     has_override,
     name_holder,
+    native,
     unwrapped,
 )
 from imode._core.tensor import Tensor
@@ -76,6 +78,12 @@ class SubclassedMeta(TensorMeta):
         if cls is Tensor:
             return type(instance) is Tensor or issubclass(type(instance), TensorLike)
         return type.__instancecheck__(cls, instance)
+
+    def __getattribute__(cls, name):
+        found = type.__getattribute__(cls, name)
+        if cls is Tensor and (unbound := UNBOUND.get(name)) is not None and unbound._own is found:
+            return unbound
+        return found
 
 
 def _in_class(result, cls, own):
@@ -203,6 +211,11 @@ _OF_OBJECTS = {
 }
 
 
+_OF_CLASSES = {"__init__", "as_subclass"}
+_NATIVE = (
+    *(types.WrapperDescriptorType, types.MethodDescriptorType, types.FunctionType),
+    type(own_attributes),  # a function of Cython's
+)
 _BINARY = [
     f"__{side}{name}__"
     for name in (
@@ -224,16 +237,43 @@ def _method(name):
     def method(self, *args, **kwargs):
         if sign and not (_is_operand(args[0]) or has_override(args[0])):
             return NotImplemented
-        own = getattr(Tensor, _SIGNS.get(name, name))
+        own = type.__getattribute__(Tensor, _SIGNS.get(name, name))
         operator_of_its_own = isinstance(own, types.MethodDescriptorType) and not isinstance(
             own, types.WrapperDescriptorType
         )
-        function = own if operator_of_its_own and own.__name__ in _operators() else Native(own)
+        function = (
+            own if operator_of_its_own and own.__name__ in _operators() else native(own, name)
+        )
         return call_seen(function, (self, *args), kwargs)
 
     method.__name__ = name
     method.__qualname__ = f"Tensor.{name}"
     return method
+
+
+class _UnboundMethod(Native):
+    """`Tensor.numel`, which takes objects of subclasses, too: Tensor's own knows tensors alone."""
+
+    __slots__ = ()
+
+    def __call__(self, *args, **kwargs):
+        if args and isinstance(args[0], TensorLike):
+            return getattr(TensorLike, self._own.__name__)(*args, **kwargs)
+        return Native.__call__(self, *args, **kwargs)
+
+
+class _UnboundAttribute(Native):
+    """`Tensor.shape`, whose `__get__` takes objects of subclasses, too."""
+
+    __slots__ = ()
+    __get__ = property(lambda self: _Getter(self._own.__get__))
+
+
+class _Getter(Native):
+    __slots__ = ()
+
+    def __call__(self, tensor, owner=None):
+        return call_seen(self, (tensor,), {})
 
 
 def _operators():
@@ -261,9 +301,11 @@ def _fill():
     if type(Tensor) is SubclassedMeta:
         return
     for name, own in own_attributes():
+        data = isinstance(own, (types.GetSetDescriptorType, property))
+        if data or (isinstance(own, _NATIVE) and name not in _OF_CLASSES):
+            UNBOUND[name] = (_UnboundAttribute if data else _UnboundMethod)(own)
         if name in _OF_OBJECTS:
             continue
-        data = isinstance(own, (types.GetSetDescriptorType, property))
         if data:
             setattr(TensorLike, name, _attribute(name, own))
         elif callable(own) or type(own).__name__ == "DeferredMethod":

@@ -298,3 +298,73 @@ def parameters_of_two_bases(lib):
 
 def test_parameters_of_two_bases(lib, torch):
     same(parameters_of_two_bases(lib), parameters_of_two_bases(torch))
+
+
+UNBOUND = """
+T.__repr__(V)
+T.__str__(V)
+T.__add__(V, 1)
+T.__radd__(V, 1)
+T.__matmul__(V, V)
+T.__getitem__(V, 0)
+T.__setitem__(V.clone(), 0, 5)
+T.__len__(V)
+T.__hash__(V) == hash(V)
+T.__eq__(V, 1)
+T.__bool__(V[:1])
+T.__float__(V[0])
+T.__contains__(V, 1.0)
+T.__neg__(V)
+T.__invert__(V > 1)
+T.__iadd__(V.clone(), 1)
+list(T.__iter__(V))
+T.__array__(V).tolist()
+T.numel(V)
+T.tolist(V)
+T.size(V)
+T.item(V[0])
+T.numpy(V).tolist()
+T.requires_grad_(V.clone())
+T.stride(V)
+T.data_ptr(V) == V.data_ptr()
+T.shape.__get__(V)
+T.grad.__get__(V)
+T.T.__get__(V[None])
+T.data.__get__(V)
+T.is_leaf.__get__(V)
+T.untyped_storage(V).nbytes()
+T.share_memory_(V.clone())
+T.register_hook(V.clone().requires_grad_(), print) is not None
+[T.numel(lib.ones(2)), T.__add__(lib.ones(1), 1), T.shape.__get__(lib.ones(2))]
+T.__add__(3, 1)
+T.numel(3)
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("program", UNBOUND)
+def test_methods_of_the_class(lib, torch, program):
+    """`Tensor.numel(x)` of an x of a subclass, as its own methods call it."""
+
+    def run(lib):
+        asked = []
+
+        class Asked(lib.Tensor):
+            @classmethod
+            def __torch_function__(cls, func, types, args=(), kwargs=None):
+                asked.append(func is lib.Tensor.numel or func == lib.Tensor.shape.__get__)
+                return super().__torch_function__(func, types, args, kwargs or {})
+
+        class Plain(lib.Tensor):
+            def numel(self):
+                return 100 + lib.Tensor.numel(self)
+
+        found = []
+        for cls in (Asked, Plain):
+            x = lib.tensor([1.0, 2.0, 3.0]).as_subclass(cls)
+            try:
+                found.append(plain([eval(program, {"T": lib.Tensor, "V": x, "lib": lib})]))
+            except Exception as error:
+                found.append(type(error).__name__)
+        return [found, any(asked), x.numel()]
+
+    same(run(lib), run(torch))
