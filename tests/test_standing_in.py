@@ -48,7 +48,7 @@ print(torch.zeros(2, dtype=torch.int32), torch.finfo(torch.float16).max)
         "True True",
         "2.13.0+cpu 2.13.0 True",
         "True True True",
-        "torch.Size([2]) torch.float32 torch.strided <class 'imode.Size'> ['-c', 'a', 'b']",
+        "torch.Size([2]) torch.float32 torch.strided <class 'torch.Size'> ['-c', 'a', 'b']",
         "tensor([0, 0], dtype=torch.int32) 65504.0",
     ]
 
@@ -140,13 +140,13 @@ def test_processes_that_a_program_starts(tmp_path, method):
     script = tmp_path / "script.py"
     script.write_text(
         "import torch, torch.multiprocessing as mp\n"
-        "def work():\n    print(torch.__name__, torch.Tensor.__module__, flush=True)\n"
+        "def work():\n    print(torch.__name__, torch.nn.Linear.__module__, flush=True)\n"
         "if __name__ == '__main__':\n"
         f"    process = mp.get_context('{method}').Process(target=work)\n"
         "    process.start()\n    process.join()\n    print(process.exitcode)\n"
     )
     done = python("-m", "imode", str(script))
-    assert done.stdout.split() == ["torch", "imode", "0"], done.stderr
+    assert done.stdout.split() == ["torch", "imode.nn.modules.linear", "0"], done.stderr
 
 
 @pytest.mark.parametrize("option", ["-m", "-c"])

@@ -13,7 +13,11 @@ from imode._core.making cimport alias_of, new_tensor, wrap
 from imode._core.tensor cimport (
     INFERENCE_MODE, Tensor, is_inference, set_requires_grad, storage, typenum, version_of)
 
+from imode._core.device import device
+from imode._core.dtype import dtype
+from imode._core.formats import layout, memory_format
 from imode._core.provenance import operator_id
+from imode._core.size import Size
 
 cnp.import_array()
 
@@ -169,6 +173,19 @@ cdef extern from *:
     """
     int _set_type_attribute "imode_set_type_attribute"(
         object cls, object name, object value) except -1
+
+
+cdef extern from "rename.h":
+    void _rename "imode_rename"(object cls, const char* name)
+
+
+def show_as_torch():
+    """Let the classes of which programs print and compare the names be shown as PyTorch's."""
+    _rename(Tensor, "torch.Tensor")
+    _rename(dtype, "torch.dtype")
+    _rename(device, "torch.device")
+    for cls in (Size, layout, memory_format):
+        cls.__module__ = "torch"
 
 
 cdef extern from *:

@@ -33,7 +33,7 @@ def class_name(value):
 def name_of(cls):
     """The name of a class; with its module for imode's classes and those implemented in C."""
     name, module = cls.__name__, str(cls.__module__)
-    if module.partition(".")[0] == "imode":
+    if module.partition(".")[0] in ("imode", library_name.name):
         return f"{library_name.name}.{name}" if name in _QUALIFIED else name
     return f"{module}.{name}" if cls.__flags__ & _IMMUTABLE and module != "builtins" else name
 

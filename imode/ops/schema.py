@@ -49,6 +49,7 @@ from functools import partial
 from operator import itemgetter
 
 from imode import errors
+from imode._core import library_name
 from imode._core.adapter import general_case
 from imode._core.callables import function_of, make_function, make_method
 from imode._core.dispatch import (
@@ -229,7 +230,8 @@ class Results(tuple):
 
     def __repr__(self):
         lines = [f"{k}={v!r}" for k, v in zip(self._fields, self, strict=True)]
-        return f"imode.return_types.{type(self).__name__}(\n" + ",\n".join(lines) + ")"
+        name = f"{library_name.name}.return_types.{type(self).__name__}"
+        return f"{name}(\n" + ",\n".join(lines) + ")"
 
 
 def _restore(name, items):

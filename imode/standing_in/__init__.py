@@ -7,6 +7,8 @@ imode lacks, `command` runs a script, `children` is for the processes that a pro
 import sys
 
 from imode._core import library_name
+from imode._core.internals import show_as_torch
+from imode._tensor.subclass import SubclassedMeta, TensorMeta
 from imode.errors import names_of as _names_of
 
 __all__ = ["VERSION", "stand_in_for_torch"]
@@ -37,6 +39,8 @@ def stand_in_for_torch():
         )
     finder.install()
     library_name.name = "torch"
+    show_as_torch()
+    TensorMeta.__module__ = SubclassedMeta.__module__ = "torch"  # and so Tensor's
 
 
 __getattr__ = _names_of(__name__)

@@ -54,6 +54,21 @@ try:
 except RuntimeError as error:
     print(str(error).partition("\\n")[0])
 """,
+    "names of classes": """
+import copy, io, pickle, torch
+x = torch.ones(2, 3)
+for value in (x, x.dtype, x.shape, x.device, x.layout, torch.channels_last):
+    print(type(value), type(value).__module__, type(value).__qualname__)
+for value in (x, x.dtype, x.shape, x.device):
+    print(type(pickle.loads(pickle.dumps(value))), type(copy.deepcopy(value)))
+class Sub(torch.Tensor):
+    pass
+print(torch.Tensor, Sub, Sub.__module__, torch.Tensor.__module__, x.max(0), torch.typename(x))
+file = io.BytesIO()
+torch.save({"x": x, "sizes": x.shape, "dtype": x.dtype, "device": x.device}, file)
+file.seek(0)
+print(torch.load(file))
+""",
     "bases that packages ask for": """
 import torch
 from torch import nn
