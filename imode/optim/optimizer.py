@@ -91,7 +91,7 @@ class Optimizer:
     _stepped = False  # whether step() was called: schedules warn if not
 
     def __init__(self, params, defaults):
-        if isinstance(params, Module):
+        if isinstance(params, Module) and not hasattr(type(params), "__iter__"):
             raise errors.arguments.module_as_params(type(params).__name__)
         if isinstance(params, Tensor):
             raise errors.arguments.optimizer_params(params.type())
@@ -221,6 +221,9 @@ class Optimizer:
         for name, default in self.defaults.items():
             param_group.setdefault(name, default)
         self.param_groups.append(param_group)
+
+    def _patch_step_function(self):
+        """Nothing: optimizers of others call it, and PyTorch profiles `step` by it."""
 
     # ---- state ----
 

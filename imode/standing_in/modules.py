@@ -21,7 +21,9 @@ _OPTIONAL = frozenset(["torch.distributed.rpc"])
 # Whose private names stand in which other files of the same folder.
 _FILES = {
     "nn.modules.batchnorm": ("norm", "lazy"),
+    "nn.modules.container": ("module",),
     "nn.modules.conv": ("lazy",),
+    "nn.modules.module": ("_state",),
     "nn.modules.pooling": ("unpooling",),
 }
 _dict_of = types.ModuleType.__dict__["__dict__"].__get__  # a module's, as it is

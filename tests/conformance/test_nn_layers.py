@@ -297,3 +297,72 @@ def test_legacy_reduction(lib):
         nn.MSELoss(reduce=False).reduction,
         nn.L1Loss(True, True).reduction,
     ]
+
+
+# ---- what subclasses of layers call and change ---------------------------------------------------
+
+
+@agrees
+def test_methods_that_subclasses_of_layers_use(lib):
+    nn, F = lib.nn, lib.nn.functional
+
+    class Standardized(nn.Conv2d):
+        def forward(self, x):
+            weight = self.weight - self.weight.mean((1, 2, 3), keepdim=True)
+            return self._conv_forward(x, weight, self.bias)
+
+    class Doubled(nn.Conv1d):
+        def _conv_forward(self, input, weight, bias):
+            return super()._conv_forward(input, weight * 2, bias)
+
+    class Scaled(nn.ConvTranspose2d):
+        def forward(self, x, output_size=None):
+            more = self._output_padding(
+                x, output_size, self.stride, self.padding, self.kernel_size, 2, self.dilation
+            )
+            return F.conv_transpose2d(
+                x, self.weight * 2, self.bias, self.stride, self.padding, more, self.groups
+            )
+
+    class AnyDims(nn.BatchNorm2d.__mro__[1]):
+        def _check_input_dim(self, input):
+            seen.append(input.dim())
+
+    class Statistics(nn.BatchNorm2d.__mro__[2]):
+        def forward(self, x):
+            return (x - self.running_mean) * self.weight
+
+    seen = []
+    up = Scaled(2, 3, 3, stride=2, padding=1)
+    x = lib.randn(2, 2, 5, 5)
+    return [
+        Standardized(2, 3, 3, padding=1, padding_mode="circular")(x), Doubled(5, 2, 3)(x[0]),
+        up(x), up(x, (10, 10)), up(x, (2, 3, 9, 10)), error(lambda: up(x, (20, 20))),
+        AnyDims(2)(x), AnyDims(2)(x[:, :, 0]), seen, Statistics(5)(x),
+    ]  # fmt: skip
+
+
+@agrees
+def test_helpers_of_transformers(lib):
+    t, F = lib.nn.modules.transformer, lib.nn.functional
+    q, k, v = lib.randn(3, 2, 4), lib.randn(5, 2, 4), lib.randn(5, 2, 4)
+    w, b = lib.randn(12, 4), lib.randn(12)
+    hidden, causal = lib.tensor([[False, True]]), t._generate_square_subsequent_mask(3)
+    return [
+        [type(layer).__name__ for layer in t._get_clones(lib.nn.Linear(1, 1), 2)],
+        t._get_activation_fn("gelu")(q), error(lambda: t._get_activation_fn("silu")), causal,
+        [t._detect_is_causal_mask(m) for m in (None, causal, causal[:2], causal * 0)],
+        t._detect_is_causal_mask(causal, False), t._detect_is_causal_mask(causal, size=2),
+        t._get_seq_len(q, False), t._get_seq_len(q, True), t._get_seq_len(q[0], True),
+        F._canonical_mask(hidden, "mask", F._none_or_dtype(hidden), "other", lib.float32),
+        F._canonical_mask(causal, "mask", None, "", lib.float32), F._none_or_dtype(None),
+        error(lambda: F._canonical_mask(lib.ones(1).long(), "mask", None, "", lib.float32)),
+        error(lambda: F._none_or_dtype(3)), F._in_projection_packed(q, q, q, w, b),
+        F._in_projection_packed(q, k, k, w, b), F._in_projection_packed(q, k, v, w),
+        F._in_projection(q, k, v, w[:4], w[4:8], w[8:], b[:4], None, b[8:]),
+        error(lambda: F._in_projection(q, k, v, w, w, w)),
+        F._mha_shape_check(q, k, v, None, None, 2),
+        F._mha_shape_check(q[0], k[0], v[0], None, None, 2),
+        error(lambda: F._mha_shape_check(q, k[0], v, None, None, 2)),
+        error(lambda: F._check_key_padding_mask(lib.ones(2, 3), 3, 1)),
+    ]  # fmt: skip

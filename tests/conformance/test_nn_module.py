@@ -423,3 +423,16 @@ def test_getattr_of_a_class_is_asked_for_what_is_registered(lib):
     seen += [hasattr(net, "count"), net.extra, net.shadowed, [n for n, _ in net.named_parameters()]]
     net.load_state_dict({"weight": lib.ones(2), "extra": lib.ones(1), "shadowed": lib.ones(1)})
     return [*seen, net.weight]
+
+
+@agrees
+def test_state_dict_hooks_of_older_programs(lib):
+    inner = lib.nn.Linear(1, 1, bias=False)
+    outer = lib.nn.Sequential(inner)
+    inner._register_state_dict_hook(lambda m, state, prefix, meta: {"replaced": 1})
+    seen = [list(outer.state_dict()), list(inner.state_dict())]
+    handle = outer._register_state_dict_hook(lambda m, state, *_: state.update(more=2))
+    seen.append(list(copy.deepcopy(outer).state_dict()))
+    handle.remove()
+    addindent = lib.nn.modules.module._addindent
+    return [*seen, list(outer.state_dict()), addindent("a\nb\n\nc", 3), addindent("a", 2)]

@@ -1,6 +1,7 @@
 """The same training in imode and in PyTorch: parameters agree after every step."""
 
 import copy
+import importlib
 
 import numpy as np
 import pytest
@@ -581,3 +582,50 @@ def test_training_over_complex_parameters(name, options, dtype):
     for norm in (2.0, 1.0, float("inf")):
         here, there = (train_complex(of, name, options, dtype, norm) for of in (imode, torch))
         assert np.allclose(here, there, 1e-4, 1e-5)
+
+
+def test_a_list_of_parameters_can_be_optimized():
+    for lib in (imode, torch):
+        listed = lib.nn.ParameterList([lib.ones(1), lib.ones(2)])
+        groups = lib.optim.SGD(listed, lr=0.1).param_groups
+        assert [p.shape[0] for p in groups[0]["params"]] == [1, 2]
+        for made in (lib.nn.Linear(1, 1), lib.nn.Sequential(lib.nn.Linear(1, 1))):
+            with pytest.raises(TypeError):
+                lib.optim.SGD(made, lr=0.1)
+
+
+def test_a_schedule_of_others_asks_whether_it_is_within_step():
+    for lib in (imode, torch):
+        seen = []
+
+        class Asks(lib.optim.lr_scheduler.LRScheduler):
+            def get_lr(self, seen=seen):
+                seen.append(self._get_lr_called_within_step)
+                return [group["lr"] * 0.5 for group in self.optimizer.param_groups]
+
+        optimizer = lib.optim.SGD([lib.nn.Parameter(lib.ones(1))], lr=1.0)
+        schedule = Asks(optimizer)
+        optimizer.step()
+        schedule.step()
+        schedule.get_lr()
+        assert seen == [True, True, False] and schedule.get_last_lr() == [0.25]
+
+
+def test_tensors_grouped_by_dtype():
+    seen = []
+    for lib in (imode, torch):
+        from_file = "utils._foreach_utils"
+        group = importlib.import_module(f"{lib.__name__}.{from_file}")
+        lists = [[lib.ones(1), lib.ones(2).double(), lib.ones(3)], [lib.ones(1), None, lib.ones(2)]]
+        for options in ({}, {"with_indices": True}):
+            found = group._group_tensors_by_device_and_dtype(lists, **options)
+            sizes = [
+                [
+                    str(dtype).rpartition(".")[2],
+                    [[None if t is None else len(t) for t in each] for each in parts],
+                    places,
+                ]
+                for (_, dtype), (parts, places) in found.items()
+            ]
+            seen.append(sorted(sizes, key=str))
+    assert seen[:2] == seen[2:]

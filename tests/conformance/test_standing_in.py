@@ -85,6 +85,10 @@ bases = [
     pooling.FractionalMaxPool2d, container.ParameterList, linear.LazyLinear,
     instancenorm.LazyInstanceNorm1d,
 ]
+from torch.nn.modules.module import _addindent, _IncompatibleKeys
+from torch.nn.modules.transformer import _get_activation_fn, _get_clones
+print(_IncompatibleKeys([], []), _addindent("a", 2))
+print(_get_activation_fn("relu") is nn.functional.relu)
 for name in dir(nn):
     cls = getattr(nn, name) if name != "Container" else None
     if isinstance(cls, type) and issubclass(cls, nn.Module):

@@ -1,7 +1,7 @@
 """MultiheadAttention; PyTorch has it beside the activations."""
 
 from imode import ops
-from imode.ops.sequences.multi_head import added_mask
+from imode.ops.sequences.multi_head import added_mask, dtype_of
 
 from .. import functional as F
 from .. import init
@@ -109,9 +109,8 @@ class MultiheadAttention(Module):
         average_attn_weights=True,
         is_causal=False,
     ):
-        padding = added_mask(
-            key_padding_mask, "key_padding_mask", query.dtype, attn_mask, "attn_mask"
-        )
+        other = dtype_of(attn_mask), "attn_mask"
+        padding = added_mask(key_padding_mask, "key_padding_mask", query.dtype, *other)
         mask = added_mask(attn_mask, "attn_mask", query.dtype)
         swapped = self.batch_first and query.dim() == 3
         if swapped:

@@ -58,6 +58,13 @@ class WithoutModule:
         return self.hook(*args)
 
 
+class MayReplace(WithoutModule):
+    """A hook that may give another state dict, as those of older programs may."""
+
+    def __call__(self, module, *args):
+        return self.hook(module, *args)
+
+
 # PyTorch's dictionaries of a module, as its pickles have them: where each belongs, and whether an
 # entry of Hooks has options.
 _PYTORCH = {

@@ -12,6 +12,7 @@ from imode._core.tensor import Tensor
 from imode.guards import no_grad, normal_mode
 
 from ..parameter import Parameter, as_normal
+from ._hooks import MayReplace
 
 __all__ = ["collect", "load", "load_from_state_dict", "save_to_state_dict"]
 
@@ -46,8 +47,11 @@ def collect(module, destination, prefix, keep_vars):
                 destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars
             )
     for hook in _hooks(module, "state_post"):
-        if hook(module, destination, prefix, local_metadata) is not None:
-            raise RuntimeError("state_dict post-hook must return None")
+        result = hook(module, destination, prefix, local_metadata)
+        if result is not None:
+            if type(hook) is not MayReplace:
+                raise RuntimeError("state_dict post-hook must return None")
+            destination = result  # of the module that was asked, not of those below it
     return destination
 
 

@@ -61,13 +61,14 @@ class _ConvNd(Affine):
         self._make(shape, bias, device, dtype, out_channels)
 
     def forward(self, input):
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input, weight, bias):  # subclasses change what it is given
         padding = self.padding
         if self.padding_mode != "zeros":
             input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
             padding = (0,) * self._spatial
-        return self._convolve(
-            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
-        )
+        return self._convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def extra_repr(self):
         parts = [
@@ -164,7 +165,8 @@ class _ConvTransposeNd(_ConvNd):
     def forward(self, input, output_size=None):
         more = self.output_padding
         if output_size is not None:
-            more = self._needed(input, output_size)
+            sizes = self.stride, self.padding, self.kernel_size, self._spatial, self.dilation
+            more = self._output_padding(input, output_size, *sizes)
         return self._convolve(
             input,
             self.weight,
@@ -176,9 +178,14 @@ class _ConvTransposeNd(_ConvNd):
             self.dilation,
         )
 
-    def _needed(self, input, output_size):
+    def _output_padding(
+        self, input, output_size, stride, padding, kernel_size, num_spatial_dims, dilation=None
+    ):
         """The output_padding that gives output_size."""
-        n = self._spatial
+        if output_size is None:
+            return ntuple(self.output_padding, 1)
+        n = num_spatial_dims
+        dilation = ntuple(1, n) if dilation is None else dilation
         lead = 2 if input.dim() == n + 2 else 1
         if len(output_size) == lead + n:
             output_size = output_size[lead:]
@@ -188,13 +195,13 @@ class _ConvTransposeNd(_ConvNd):
                 f"{lead + n} elements (got {len(output_size)})"
             )
         least = [
-            (input.size(lead + d) - 1) * self.stride[d]
-            - 2 * self.padding[d]
-            + self.dilation[d] * (self.kernel_size[d] - 1)
+            (input.size(lead + d) - 1) * stride[d]
+            - 2 * padding[d]
+            + dilation[d] * (kernel_size[d] - 1)
             + 1
             for d in range(n)
         ]
-        most = [size + step - 1 for size, step in zip(least, self.stride, strict=True)]
+        most = [size + step - 1 for size, step in zip(least, stride, strict=True)]
         if not all(
             low <= size <= high for low, size, high in zip(least, output_size, most, strict=True)
         ):

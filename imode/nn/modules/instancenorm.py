@@ -27,7 +27,7 @@ class _InstanceNorm(_NormBase):
         )
 
     def forward(self, input):
-        self._check_dims(input)
+        self._check_input_dim(input)
         single = input.dim() == self._dims[0]
         dim = input.dim() - self._dims[0]
         if input.size(dim) != self.num_features:

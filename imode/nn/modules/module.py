@@ -10,7 +10,14 @@ from imode.utils.hooks import RemovableHandle
 
 from ..parameter import Buffer, Parameter, as_normal
 from . import _state
-from ._hooks import Hooks, WithoutModule, add_tables_of_hooks, call_with_hooks, hooks_of_pytorch
+from ._hooks import (
+    Hooks,
+    MayReplace,
+    WithoutModule,
+    add_tables_of_hooks,
+    call_with_hooks,
+    hooks_of_pytorch,
+)
 from ._registry import Registry
 
 __all__ = ["Module"]  # straight_call and clear_grad are for the package
@@ -62,6 +69,12 @@ def _table(module, entries=()):
     """A table of parameters, buffers or children. See Note [Mirrored attributes]."""
     mirrored = type(module).__getattr__ is Module.__getattr__
     return Registry(module, entries) if mirrored else dict(entries)
+
+
+def _addindent(s_, numSpaces):
+    """Indent all lines of a text but the first, and empty ones."""
+    first, *rest = s_.split("\n")
+    return "\n".join([first, *(numSpaces * " " + line if line.strip() else "" for line in rest)])
 
 
 class Module:
@@ -546,6 +559,10 @@ class Module:
         """Call `hook(module, state_dict, prefix, local_metadata)` after that; returning None."""
         return self._register_hook("state_post", (hook,), False)
 
+    def _register_state_dict_hook(self, hook):
+        """The same for hooks of older programs, which may return another state dict."""
+        return self._register_hook("state_post", (MayReplace(hook),), False)
+
     def register_load_state_dict_pre_hook(self, hook):
         """Call a hook before the module's entries are checked and loaded.
 
@@ -577,8 +594,7 @@ class Module:
         extra_lines = extra.split("\n") if extra else []
         lines = list(extra_lines)
         for name, child in self._modules.items():
-            first, *rest = repr(child).split("\n")
-            lines.append("\n".join([f"({name}): {first}", *(f"  {line}" for line in rest)]))
+            lines.append(f"({name}): {_addindent(repr(child), 2)}")
         if len(extra_lines) == 1 and len(lines) == 1:
             return f"{self._get_name()}({extra})"
         body = "\n  " + "\n  ".join(lines) + "\n" if lines else ""

@@ -36,7 +36,15 @@ class _NormBase(_Affine):
     _dims = ()  # the numbers of dimensions that an input may have
 
     def __init__(
-        self, num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        device=None,
+        dtype=None,
+        bias=True,
     ):
         super().__init__()
         self.num_features = num_features
@@ -81,7 +89,7 @@ class _NormBase(_Affine):
             state_dict.setdefault(prefix + "num_batches_tracked", self.num_batches_tracked)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
-    def _check_dims(self, input):
+    def _check_input_dim(self, input):
         if input.dim() not in self._dims:
             wanted = " or ".join(f"{dim}D" for dim in self._dims)
             raise ValueError(f"expected {wanted} input (got {input.dim()}D input)")
@@ -105,7 +113,7 @@ class _BatchNorm(_NormBase):
         )
 
     def forward(self, input):
-        self._check_dims(input)
+        self._check_input_dim(input)
         mean, var = self.running_mean, self.running_var
         if not self.training:
             use_batch = mean is None and var is None
@@ -183,7 +191,7 @@ class SyncBatchNorm(_BatchNorm):
         )
         self.process_group = process_group
 
-    def _check_dims(self, input):
+    def _check_input_dim(self, input):
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
         if input.size(1) == 0:

@@ -4,7 +4,7 @@ import copy
 
 from imode import ops
 from imode._core.dispatch import is_grad_enabled
-from imode.ops.sequences.multi_head import added_mask
+from imode.ops.sequences.multi_head import added_mask, dtype_of
 
 from .. import functional as F
 from .. import init
@@ -25,33 +25,33 @@ __all__ = [
 ]
 
 
-def _activation(given):
-    if not isinstance(given, str):
-        return given
-    if given not in ("relu", "gelu"):
-        raise RuntimeError(f"activation should be relu/gelu, not {given}")
-    return getattr(F, given)
+def _get_activation_fn(activation):
+    if activation not in ("relu", "gelu"):
+        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+    return getattr(F, activation)
 
 
-def _clones(module, n):
-    return ModuleList([copy.deepcopy(module) for _ in range(n)])
+def _get_clones(module, N):
+    return ModuleList([copy.deepcopy(module) for _ in range(N)])
 
 
-def _causal_mask(size, dtype=None):
-    return ops.triu(ops.full((size, size), float("-inf"), dtype=dtype), diagonal=1)
+def _generate_square_subsequent_mask(sz, device=None, dtype=None):
+    mask = ops.full((sz, sz), float("-inf"), dtype=dtype, device=device)
+    return ops.triu(mask, diagonal=1)
 
 
-def _is_causal(mask, hint, length):
-    """Whether a mask is the causal one: by the hint, else by looking at it."""
-    if hint is not None or mask is None:
-        return bool(hint)
-    if length is None or tuple(mask.shape) != (length, length):
+def _detect_is_causal_mask(mask, is_causal=None, size=None):
+    """Whether a mask is the causal one: by the hint `is_causal`, else by looking at it."""
+    if is_causal is not None or mask is None:
+        return bool(is_causal)
+    size = mask.size(-2) if size is None else size
+    if tuple(mask.shape) != (size, size):
         return False
-    return bool((mask == _causal_mask(length, mask.dtype)).all())
+    return bool((mask == _generate_square_subsequent_mask(size, dtype=mask.dtype)).all())
 
 
-def _length(x, batch_first):
-    return x.shape[1] if x.dim() == 3 and batch_first else x.shape[0]
+def _get_seq_len(src, batch_first):
+    return src.shape[1] if src.dim() == 3 and batch_first else src.shape[0]
 
 
 class _Block(Module):
@@ -122,7 +122,9 @@ class TransformerEncoderLayer(_Block):
         made = {"device": device, "dtype": dtype}
         rest = layer_norm_eps, batch_first, norm_first, bias, made
         self._make(d_model, nhead, dim_feedforward, dropout, *rest)
-        self.activation = _activation(activation)
+        self.activation = (
+            _get_activation_fn(activation) if isinstance(activation, str) else activation
+        )
         known = ((F.relu, ReLU), (F.gelu, GELU))
         self.activation_relu_or_gelu = next(
             (
@@ -134,9 +136,8 @@ class TransformerEncoderLayer(_Block):
         )
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
-        padding = added_mask(
-            src_key_padding_mask, "src_key_padding_mask", src.dtype, src_mask, "src_mask"
-        )
+        other = dtype_of(src_mask), "src_mask"
+        padding = added_mask(src_key_padding_mask, "src_key_padding_mask", src.dtype, *other)
         mask = added_mask(src_mask, "src_mask", src.dtype)
         if self.norm_first:
             x = src + self._sa_block(self.norm1(src), mask, padding, is_causal)
@@ -173,7 +174,9 @@ class TransformerDecoderLayer(_Block):
         made = {"device": device, "dtype": dtype}
         rest = layer_norm_eps, batch_first, norm_first, bias, made
         self._make(d_model, nhead, dim_feedforward, dropout, *rest)
-        self.activation = _activation(activation)
+        self.activation = (
+            _get_activation_fn(activation) if isinstance(activation, str) else activation
+        )
 
     def forward(
         self,
@@ -224,7 +227,7 @@ class TransformerEncoder(Module):
         self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True
     ):
         super().__init__()
-        self.layers = _clones(encoder_layer, num_layers)
+        self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers, self.norm, self.mask_check = num_layers, norm, mask_check
         self.enable_nested_tensor = enable_nested_tensor
         self.use_nested_tensor = enable_nested_tensor and _drops_padding(encoder_layer)
@@ -246,11 +249,12 @@ class TransformerEncoder(Module):
         return hidden.unsqueeze(-1)
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
-        padding = added_mask(src_key_padding_mask, "src_key_padding_mask", src.dtype, mask, "mask")
+        other = dtype_of(mask), "mask"
+        padding = added_mask(src_key_padding_mask, "src_key_padding_mask", src.dtype, *other)
         mask = added_mask(mask, "mask", src.dtype)
         hidden = self._hidden_rows(src, mask, padding)
-        length = _length(src, self.layers[0].self_attn.batch_first)
-        causal = _is_causal(mask, is_causal, length)
+        length = _get_seq_len(src, self.layers[0].self_attn.batch_first)
+        causal = _detect_is_causal_mask(mask, is_causal, length)
         output = src
         for layer in self.layers:
             output = layer(output, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
@@ -284,7 +288,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer, num_layers, norm=None):
         super().__init__()
-        self.layers = _clones(decoder_layer, num_layers)
+        self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
 
     def forward(
@@ -298,8 +302,8 @@ class TransformerDecoder(Module):
         tgt_is_causal=None,
         memory_is_causal=False,
     ):
-        length = _length(tgt, self.layers[0].self_attn.batch_first)
-        causal = _is_causal(tgt_mask, tgt_is_causal, length)
+        length = _get_seq_len(tgt, self.layers[0].self_attn.batch_first)
+        causal = _detect_is_causal_mask(tgt_mask, tgt_is_causal, length)
         output = tgt
         for layer in self.layers:
             output = layer(
@@ -370,7 +374,7 @@ class Transformer(Module):
         tensor([[0., -inf],
                 [0., 0.]])
         """
-        return _causal_mask(sz, dtype)
+        return _generate_square_subsequent_mask(sz, device, dtype)
 
     def forward(
         self,

@@ -38,14 +38,18 @@ def is_batch(query, key, value, key_padding_mask, attn_mask, num_heads):
     return n == 3
 
 
-def added_mask(mask, name, dtype, other=None, other_name=""):
+def dtype_of(mask):
+    return None if mask is None else mask.dtype
+
+
+def added_mask(mask, name, dtype, other_dtype=None, other_name=""):
     """A mask as what is added to scores: True, which hides, becomes minus infinity."""
     if mask is None:
         return None
     is_float = mask.is_floating_point()
     if not is_float and mask.dtype.numpy.kind != "b":
         raise AssertionError(f"only bool and floating types of {name} are supported")
-    if other is not None and mask.dtype != other.dtype:
+    if other_dtype is not None and mask.dtype != other_dtype:
         warn(
             f"Support for mismatched {name} and {other_name} is deprecated. Use same type for "
             "both instead.",
@@ -64,7 +68,7 @@ def _parts(projected, count):
     return apart.contiguous().unbind(0)
 
 
-def _projected(query, key, value, weight, bias):
+def projected(query, key, value, weight, bias):
     """Queries, keys and values by one weight, in as few products as they are distinct."""
     size = query.shape[-1]
     if key is value and query is key:
@@ -80,10 +84,10 @@ def _projected(query, key, value, weight, bias):
     ]
 
 
-def _projected_each(inputs, weights, bias):
+def projected_each(inputs, weights, biases):
+    """Queries, keys and values, each by a weight and a bias of its own."""
     size = inputs[0].shape[-1]
-    biases = [None] * 3 if bias is None else bias.chunk(3)
-    projected = []
+    made = []
     for name, given, weight, its_bias in zip(
         ("query", "key", "value"), inputs, weights, biases, strict=True
     ):
@@ -100,8 +104,8 @@ def _projected_each(inputs, weights, bias):
             raise AssertionError(
                 f"expecting {name} bias shape of {(size,)}, but got {its_bias.shape}"
             )
-        projected.append(ops.linear(given, weight, its_bias))
-    return projected
+        made.append(ops.linear(given, weight, its_bias))
+    return made
 
 
 # ---- heads --------------------------------------------------------------------------------------
@@ -235,7 +239,8 @@ def multi_head_attention_forward(
             query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     queries, batch, size = query.shape
-    padding = added_mask(key_padding_mask, "key_padding_mask", query.dtype, attn_mask, "attn_mask")
+    other = dtype_of(attn_mask), "attn_mask"
+    padding = added_mask(key_padding_mask, "key_padding_mask", query.dtype, *other)
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
@@ -249,11 +254,12 @@ def multi_head_attention_forward(
     _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
     if use_separate_proj_weight:
         weights = (q_proj_weight, k_proj_weight, v_proj_weight)
-        q, k, v = _projected_each((query, key, value), weights, in_proj_bias)
+        biases = [None] * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
+        q, k, v = projected_each((query, key, value), weights, biases)
     elif in_proj_weight is None:
         raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
     else:
-        q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
+        q, k, v = projected(query, key, value, in_proj_weight, in_proj_bias)
     heads = batch * num_heads
     mask = _checked_mask(mask, heads, queries, key.shape[0])
     if bias_k is not None or bias_v is not None:

@@ -24,6 +24,8 @@ class LRScheduler:
     [0.5]
     """
 
+    _get_lr_called_within_step = False  # get_lr of others' schedules asks for it
+
     def __init__(self, optimizer, last_epoch=-1):
         self._attach(optimizer)
         for i, group in enumerate(optimizer.param_groups):
@@ -81,14 +83,18 @@ class LRScheduler:
             )
 
     def _update(self, epoch=None):
+        self._get_lr_called_within_step = True
+        try:
+            self._set(self._next(epoch))
+        finally:
+            del self._get_lr_called_within_step
+
+    def _next(self, epoch):
         if epoch is None:
             self.last_epoch += 1
-            rates = self.get_lr()
-        else:
-            self.last_epoch = epoch
-            closed = getattr(self, "_get_closed_form_lr", self.get_lr)
-            rates = closed()
-        self._set(rates)
+            return self.get_lr()
+        self.last_epoch = epoch
+        return getattr(self, "_get_closed_form_lr", self.get_lr)()
 
     def _set(self, rates):
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
