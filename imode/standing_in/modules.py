@@ -186,6 +186,11 @@ def _get_tracing_state():
     """Return None: nothing is traced."""
 
 
+def _is_tracing():
+    """Return False: nothing is traced."""
+    return False
+
+
 def _log_api_usage_once(event):
     """Do nothing: what is used is not counted."""
 
@@ -197,6 +202,7 @@ _REPLACED = {
         "_TensorMeta": SubclassedMeta,
         "_disabled_torch_function_impl": disabled,
         "_get_tracing_state": _get_tracing_state,
+        "_is_tracing": _is_tracing,
         "_log_api_usage_once": _log_api_usage_once,
     },
     "torch._C._nn": {"_parse_to": _parse_to},

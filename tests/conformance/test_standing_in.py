@@ -107,6 +107,7 @@ x = torch.ones(2)
 print(type(x.as_subclass(Plain) * 2).__name__, isinstance(x.as_subclass(Marked) * 2, Marked))
 found = [isinstance(x, Marked)]
 x.marked = True
+print(torch._C._is_tracing(), torch._C._get_tracing_state())
 print(found, isinstance(x, Marked), isinstance(torch.nn.Parameter, torch._C._TensorMeta))
 """,
 }
