@@ -12,6 +12,8 @@ from imode.guards import enable_grad, no_grad, normal_mode
 from imode.nn.modules.module import Module, clear_grad
 from imode.nn.parameter import as_normal
 
+from . import _hooks
+
 __all__ = ["Optimizer", "required"]
 
 
@@ -273,6 +275,32 @@ class Optimizer:
             if "param_names" in group:
                 saved.setdefault("param_names", group["param_names"])
         self.__setstate__({"state": state, "param_groups": saved_groups})
+
+    # ---- hooks ----
+
+    def register_step_pre_hook(self, hook):
+        """Call `hook(optimizer, args, kwargs)` before each step; it may return other arguments."""
+        return _hooks.register(self, "step", "before", hook)
+
+    def register_step_post_hook(self, hook):
+        """Call `hook(optimizer, args, kwargs)` after each step."""
+        return _hooks.register(self, "step", "after", hook)
+
+    def register_state_dict_pre_hook(self, hook, prepend=False):
+        """Call `hook(optimizer)` before the state is collected."""
+        return _hooks.register(self, "state_dict", "before", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook, prepend=False):
+        """Call `hook(optimizer, state_dict)` after that; it may return another state dict."""
+        return _hooks.register(self, "state_dict", "after", hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook, prepend=False):
+        """Call `hook(optimizer, state_dict)` before it is loaded; it may return another one."""
+        return _hooks.register(self, "load_state_dict", "before", hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook, prepend=False):
+        """Call `hook(optimizer)` after a state dict was loaded."""
+        return _hooks.register(self, "load_state_dict", "after", hook, prepend)
 
     def __getstate__(self):
         return {name: self.__dict__[name] for name in ("defaults", "state", "param_groups")}

@@ -629,3 +629,68 @@ def test_tensors_grouped_by_dtype():
             ]
             seen.append(sorted(sizes, key=str))
     assert seen[:2] == seen[2:]
+
+
+def hooked(lib, cls):
+    """What the hooks of an optimizer are called with, and what they change."""
+    parameter, seen = lib.nn.Parameter(lib.ones(2)), []
+    optimizer = cls(lib)([parameter], lr=0.5)
+    schedule = lib.optim.lr_scheduler.StepLR(optimizer, 1)
+
+    def noted(name, result=None):
+        def hook(opt, *args):
+            seen.append([name, opt is optimizer, len(args), [len(each) for each in args]])
+            return result
+
+        return hook
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (parameter**2).sum()
+        loss.backward()
+        return loss
+
+    before = optimizer.register_step_pre_hook(noted("before"))
+    optimizer.register_step_pre_hook(lambda opt, args, kwargs: (args, kwargs))
+    optimizer.register_step_post_hook(noted("after"))
+    seen.append(optimizer.step(closure).item())
+    before.remove()
+    seen.append(optimizer.step(closure=closure).item())
+    schedule.step()
+    wrong = optimizer.register_step_pre_hook(lambda *args: 3)
+    seen.append(error(lambda: optimizer.step(closure))[0])
+    wrong.remove()
+    optimizer.register_state_dict_pre_hook(noted("collects"))
+    optimizer.register_state_dict_post_hook(lambda opt, state: {**state, "more": 1})
+    optimizer.register_state_dict_post_hook(noted("collected"), prepend=True)
+    state = optimizer.state_dict()
+    optimizer.register_load_state_dict_pre_hook(noted("loads"))
+    optimizer.register_load_state_dict_pre_hook(
+        lambda opt, state: {key: value for key, value in state.items() if key != "more"}
+    )
+    optimizer.register_load_state_dict_post_hook(noted("loaded"))
+    optimizer.load_state_dict(state)
+    copied = copy.deepcopy(optimizer)
+    copied.step()
+    return [*seen, sorted(state), parameter.tolist(), sorted(copied.state_dict())]
+
+
+def own_step(lib):
+    class Own(lib.optim.Optimizer):
+        def __init__(self, params, lr):
+            super().__init__(params, {"lr": lr})
+
+        def step(self, closure=None):
+            loss = closure() if closure else None
+            with lib.no_grad():
+                for p in self.param_groups[0]["params"]:
+                    p.sub_(p.grad if p.grad is not None else 0, alpha=0.1)
+            return loss
+
+    return Own
+
+
+@pytest.mark.parametrize("cls", [lambda lib: lib.optim.SGD, own_step], ids=["SGD", "own"])
+@pytest.mark.filterwarnings("error")
+def test_hooks_of_optimizers(cls):
+    assert hooked(imode, cls) == hooked(torch, cls)
