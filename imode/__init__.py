@@ -96,7 +96,7 @@ _MODULES_LATER = (
     *("mps", "multiprocessing", "onnx", "quasirandom", "random", "testing", "torch_version"),
     *("types", "utils", "version", "xpu"),
 )
-_PRIVATE_LATER = ("__config__", "_dynamo", "_jit_internal")
+_PRIVATE_LATER = ("__config__", "_dynamo", "_jit_internal", "_utils")
 _BY_PREFIX = {"_foreach_": "_foreach", "_assert": "_checks", "_check": "_checks"}
 _LATER = {
     "kernels.random.generator": (

@@ -23,10 +23,14 @@ from ..ops import empty
 __all__ = [
     "CheckpointError",
     "CheckpointFunction",
+    "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
+    "detach_variable",
+    "get_device_states",
     "noop_context_fn",
     "set_checkpoint_early_stop",
+    "set_device_states",
 ]
 
 
@@ -41,6 +45,34 @@ class _AllSaved(Exception):
 def noop_context_fn():
     """The default `context_fn` of `checkpoint`: two blocks that do nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+# ---- what checkpoints of others call ------------------------------------------------------------
+
+
+def detach_variable(inputs):
+    """Return a tuple's tensors as leaves that require grad as they did, the rest as it is."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            "Only tuple of tensors is supported. Got Unsupported input type: "
+            f"{type(inputs).__name__}"
+        )
+    return tuple(map(_detached, inputs))
+
+
+def check_backward_validity(inputs):
+    """Warn where no tensor requires grad."""
+    if not any(value.requires_grad for value in inputs if isinstance(value, Tensor)):
+        warn("None of the inputs have requires_grad=True. Gradients will be None")
+
+
+def get_device_states(*args):
+    """Return two empty lists: devices with generators of their own, and their states."""
+    return [], []
+
+
+def set_device_states(devices, states, *, device_type=None):
+    """Do nothing: the CPU's generator is not among them."""
 
 
 # ---- random numbers -----------------------------------------------------------------------------
@@ -75,8 +107,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def forward(ctx, run_function, preserve_rng_state, *args):
         """Run the function without recording, and keep its arguments."""
-        if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
-            warn("None of the inputs have requires_grad=True. Gradients will be None")
+        check_backward_validity(args)
         ctx.run_function = run_function
         ctx.state = get_rng_state() if preserve_rng_state else None
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]

@@ -98,3 +98,35 @@ def test_what_is_deprecated_says_so(lib, torch, call):
             call(library)
         texts.append([(w.category, str(w.message).partition(" (Triggered")[0]) for w in caught])
     assert texts[0] == texts[1] or not texts[1]  # PyTorch gives each of some but once
+
+
+@agrees
+def test_private_utils(lib):
+    utils, kept = lib._utils, lib.utils.checkpoint
+    parts = [lib.arange(6.0).view(2, 3), lib.ones(2), lib.ones(3).double(), lib.zeros(1)]
+    floats = [part for part in parts if part.dtype == lib.float32]
+    flat = utils._flatten_dense_tensors(floats)
+    chunks = list(utils._take_tensors(parts, 24))
+
+    class Named:
+        @utils.classproperty
+        def name(cls):
+            return cls.__name__
+
+    def raised():
+        try:
+            raise KeyError("key")
+        except KeyError:
+            wrapped = utils.ExceptionWrapper(where="in a thread")
+        wrapped.reraise()
+
+    x = lib.ones(2, requires_grad=True)
+    detached = kept.detach_variable((x * 1, lib.ones(1), 3))
+    return [
+        flat, utils._unflatten_dense_tensors(flat, floats),
+        utils._flatten_dense_tensors([parts[1]]),
+        chunks, utils._reorder_tensors_as([p for c in chunks for p in c], parts),
+        Named.name, Named().name, error(raised), detached, kept.get_device_states(x),
+        error(lambda: kept.detach_variable([x])), kept.set_device_states([], []),
+        kept.check_backward_validity([x, 3]),
+    ]  # fmt: skip
