@@ -322,6 +322,28 @@ def test_no_random_call_ends_the_process():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+# ---- long chains ----
+
+
+def _attributes(last):
+    last.next = made = imode.ones(1)
+    return made
+
+
+def _gradients(last):
+    last.grad = made = imode.ones(1, requires_grad=True)
+    return made
+
+
+@pytest.mark.parametrize("add", [_attributes, _gradients], ids=["attributes", "grad"])
+def test_a_long_chain_of_tensors_can_be_freed(add):
+    first = last = imode.ones(1, requires_grad=True)
+    for _ in range(200_000):
+        last = add(last)
+    del first
+    assert not hasattr(last, "next") and last.grad is None
+
+
 # ---- memory that other threads replace ----
 
 
@@ -365,6 +387,36 @@ def test_memory_is_held_while_a_kernel_runs_without_the_gil():
     finally:
         sys.setswitchinterval(before)
     assert (x >= 1).all()
+
+
+def test_memory_is_held_while_a_generator_is_waited_for():
+    x = imode.ones(4000)
+    draws = [lambda: x.uniform_(), lambda: x.exponential_(), lambda: imode.poisson(x)]
+    draws += [lambda: imode.multinomial(x.view(100, 40), 3)]
+    done = threading.Event()
+
+    def work():
+        try:
+            for i in range(1500):
+                draws[i % 4]()
+        finally:
+            done.set()
+
+    def hold():  # the default generator, without the GIL
+        while not done.is_set():
+            imode.rand(200_000)
+
+    def replace():
+        while not done.is_set():
+            x.data = imode.ones(4000)
+            x.set_(imode.ones(4000))
+
+    threads = [threading.Thread(target=target) for target in (work, hold, replace)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (x >= 0).any()
 
 
 # ---- memory that is not there ----

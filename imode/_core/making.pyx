@@ -20,6 +20,7 @@ cdef extern from "recycled.h":
     ctypedef void (*destructor)(PyObject*)
     object _revive "imode_revive"(PyObject*)
     destructor _swap_dealloc "imode_swap_dealloc"(object, destructor)
+    void _end_bounded "imode_end_bounded"(PyObject*, destructor, destructor) noexcept
 
 cdef extern from *:
     """
@@ -106,8 +107,7 @@ cdef inline Tensor _new():
     return <Tensor>_copy_blank(_blank)
 
 
-cdef void _recycle(PyObject* o) noexcept:
-    """Tensor's tp_dealloc."""
+cdef void _end(PyObject* o) noexcept:
     global _n_spares
     if _n_spares >= SPARES or _has_extras(o):
         _free(o)
@@ -130,6 +130,15 @@ cdef void _recycle(PyObject* o) noexcept:
         _n_spares += 1
     else:
         _free(o)
+
+
+cdef void _recycle(PyObject* o) noexcept:
+    """Tensor's tp_dealloc."""
+    # Attributes, .grad and hooks may own a further tensor, which owns one more, and so on.
+    if (<Tensor>o).meta is not None or _has_extras(o):
+        _end_bounded(o, <destructor>_recycle, <destructor>_end)
+    else:
+        _end(o)
 
 
 use_slabs(Tensor)

@@ -18,3 +18,12 @@ static inline destructor imode_swap_dealloc(PyObject *cls, destructor dealloc) {
     ((PyTypeObject *)cls)->tp_dealloc = dealloc;
     return before;
 }
+
+/* Run what ends an object by CPython's trashcan, which bounds the depth: Note [Freeing long graphs].
+ * dealloc: its class's tp_dealloc, which calls this and is called again for what had to wait. */
+static inline void imode_end_bounded(PyObject *o, destructor dealloc, destructor end) {
+    PyObject_GC_UnTrack(o);
+    Py_TRASHCAN_BEGIN(o, dealloc)
+    end(o);
+    Py_TRASHCAN_END
+}

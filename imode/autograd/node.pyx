@@ -5,7 +5,8 @@ A node owns the nodes it leads to, so freeing the last result of a chain of a mi
 recurse a million levels deep. Therefore nodes are deallocated by CPython's trashcan, which bounds
 the depth; every chain of ownership in the graph passes through nodes. Their tp_dealloc is written
 here: Cython's would save and restore the current exception around `__dealloc__`, which takes longer
-than all else that ends a node. What runs here leaves that exception alone.
+than all else that ends a node. What runs here leaves that exception alone. Tensors that own more
+than memory and a node end that way, too (`_core/making.pyx`).
 """
 cimport cython
 from cpython.mem cimport PyMem_Calloc as calloc  # quicker than glibc's for a few bytes
@@ -293,19 +294,7 @@ cdef extern from "recycled.h":
     ctypedef void (*destructor)(PyObject*)
     bint has_weak_references "imode_has_weak_references"(PyObject*) noexcept
     destructor swap_dealloc "imode_swap_dealloc"(object, destructor)
-
-cdef extern from *:
-    """
-    static void (*imode_end_node)(PyObject *);
-    static void imode_free_node(PyObject *o) {
-        PyObject_GC_UnTrack(o);
-        Py_TRASHCAN_BEGIN(o, imode_free_node)
-        imode_end_node(o);
-        Py_TRASHCAN_END
-    }
-    """
-    void (*end_node "imode_end_node")(PyObject*) noexcept
-    void free_node "imode_free_node"(PyObject*)
+    void end_bounded "imode_end_bounded"(PyObject*, destructor, destructor) noexcept
 
 
 cdef void _end(PyObject* o) noexcept:
@@ -327,8 +316,12 @@ cdef void _end(PyObject* o) noexcept:
     _free(o)
 
 
-end_node = _end
-cdef destructor _free = swap_dealloc(Node, free_node)      # clears the fields, frees the object
+cdef void _end_bounded(PyObject* o) noexcept:
+    """Node's tp_dealloc."""
+    end_bounded(o, <destructor>_end_bounded, <destructor>_end)
+
+
+cdef destructor _free = swap_dealloc(Node, <destructor>_end_bounded)   # really frees the object
 
 
 # ---- garbage collection: the C arrays of a node hold Python objects ----

@@ -7,7 +7,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.adapter cimport run_general
-from imode._core.allocator cimport Fields, empty
+from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
 from imode._core.iterate cimport empty_like
@@ -18,7 +18,8 @@ from imode.kernels.random.choices cimport draw_coins, toss_alike
 from imode.kernels.random.counts cimport draw_poisson
 from imode.kernels.random.generator cimport Generator, choose
 from imode.kernels.fast_guards cimport (
-    WRITEABLE, _array, _count, _integer, _only_defaults, _row_major, _real, _same_shape)
+    WRITEABLE, _array, _count, _integer, _only_defaults, _row_major, _real, _same_shape,
+    array_of)
 from imode.kernels.random.distributions cimport (
     CAUCHY, EXPONENTIAL, GEOMETRIC, LOG_NORMAL, Law, draw_integers, draw_law, draw_normal,
     draw_permutation, draw_uniform)
@@ -180,7 +181,8 @@ cdef object _new(Operator op, keyset_t keys, PyObject** args):
 cdef object _fill(Operator op, keyset_t keys, PyObject** args):
     """Into an existing tensor: uniform_, normal_, bernoulli_, random_, exponential_, ..."""
     cdef _Config config = _config(op, keys)
-    cdef Fields* a = _array(args[0])
+    cdef ndarray held = array_of(args[0])    # other threads run while the generator is waited for
+    cdef Fields* a = fields(<PyObject*>held)
     cdef npy_intp n = _count(a, 0, a.nd)
     cdef double low, high
     if not _row_major(a) or not a.flags & WRITEABLE or not 0 < n <= FEW or not (
@@ -303,7 +305,8 @@ cdef void _pick(real* score, const real* weight, int64_t* out, npy_intp columns,
 
 cdef object _multinomial(Operator op, keyset_t keys, PyObject** args):
     """multinomial(self, num_samples, replacement, generator): few columns, no replacement."""
-    cdef Fields* w = _array(args[0])
+    cdef ndarray held = array_of(args[0])    # as in _fill
+    cdef Fields* w = fields(<PyObject*>held)
     cdef npy_intp dims[2]
     cdef npy_intp rows, columns, r
     cdef int64_t count = 0
@@ -400,7 +403,8 @@ cdef object _slopes(Operator op, keyset_t keys, PyObject** args):
 
 cdef object _poisson(Operator op, keyset_t keys, PyObject** args):
     """poisson(self, generator)."""
-    cdef Fields* rates = _array(args[0])
+    cdef ndarray held = array_of(args[0])    # as in _fill
+    cdef Fields* rates = fields(<PyObject*>held)
     cdef npy_intp n = _count(rates, 0, rates.nd)
     cdef int kind = rates.descr.type_num
     cdef Generator source
