@@ -71,6 +71,6 @@ class Rprop(Optimizer):
             product = grad * before
             turned = product < 0
             factor = product.sign().masked_fill_(turned, shrink).masked_fill_(product > 0, grow)
-            length.mul_(factor.masked_fill_(product == 0, 1)).clamp_(*group["step_sizes"])
+            length.mul_(factor.masked_fill_(factor == 0, 1)).clamp_(*group["step_sizes"])  # and NaN
             before.copy_(grad).masked_fill_(turned, 0)
             param.addcmul_(before.sign(), length, value=-1)

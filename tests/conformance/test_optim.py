@@ -386,24 +386,75 @@ SCHEDULES = [
 ]
 
 
+def _scheduled(lib, schedule):
+    params = [lib.nn.Parameter(lib.ones(1)), lib.nn.Parameter(lib.ones(1))]
+    groups = [{"params": params[:1], "lr": 0.3}, {"params": params[1:]}]
+    optimizer = lib.optim.SGD(groups, lr=1.0)
+    scheduler = eval(
+        schedule if schedule.startswith("swa.") else f"s.{schedule}",
+        {"s": lib.optim.lr_scheduler, "swa": lib.optim.swa_utils, "o": optimizer},
+    )
+    return optimizer, scheduler
+
+
+def _rates(optimizer, scheduler, steps):
+    rates = [scheduler.get_last_lr()]
+    for _ in range(steps):
+        optimizer.step()
+        scheduler.step()
+        rates.append(scheduler.get_last_lr())
+    return [rates, repr(optimizer)]
+
+
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_schedule(schedule):
     def whole(lib):
-        params = [lib.nn.Parameter(lib.ones(1)), lib.nn.Parameter(lib.ones(1))]
-        groups = [{"params": params[:1], "lr": 0.3}, {"params": params[1:]}]
-        optimizer = lib.optim.SGD(groups, lr=1.0)
-        scheduler = eval(
-            schedule if schedule.startswith("swa.") else f"s.{schedule}",
-            {"s": lib.optim.lr_scheduler, "swa": lib.optim.swa_utils, "o": optimizer},
-        )
-        rates = [scheduler.get_last_lr()]
-        for _ in range(12):
-            optimizer.step()
-            scheduler.step()
-            rates.append(scheduler.get_last_lr())
-        return [rates, repr(optimizer)]
+        return _rates(*_scheduled(lib, schedule), 12)
 
     assert run(whole, imode) == run(whole, torch)
+
+
+@pytest.mark.parametrize("source, target", [(torch, imode), (imode, torch)], ids=["in", "out"])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_the_state_of_a_schedule_is_pytorch_s(schedule, source, target):
+    optimizer, scheduler = _scheduled(source, schedule)
+    _rates(optimizer, scheduler, 5)
+    resumed_optimizer, resumed = _scheduled(target, schedule)
+    resumed_optimizer.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    resumed.load_state_dict(copy.deepcopy(scheduler.state_dict()))
+    assert _rates(resumed_optimizer, resumed, 6) == _rates(optimizer, scheduler, 6)
+
+
+def test_the_height_of_a_cycle_may_be_an_object_with_a_state():
+    class Height:
+        power = 0.5
+
+        def __call__(self, x):
+            return self.power**x
+
+    def whole(lib):
+        made = []
+        for _ in range(2):
+            optimizer = lib.optim.SGD([lib.nn.Parameter(lib.ones(1))], lr=1.0)
+            height = Height()
+            made.append(lib.optim.lr_scheduler.CyclicLR(optimizer, 0.1, 1.0, 2, scale_fn=height))
+            height.power = 0.25 if len(made) == 1 else 0.5
+        made[1].load_state_dict(made[0].state_dict())
+        return [height.power, made[1].scale_fn(2)]
+
+    assert run(whole, imode) == run(whole, torch)
+
+
+def test_rprop_keeps_a_length_where_infinite_gradients_meet_zeros():
+    def whole(lib):
+        p = lib.nn.Parameter(lib.ones(2))
+        optimizer = lib.optim.Rprop([p], lr=0.1)
+        for grad in ([float("inf"), 1.0], [1.0, -1.0], [1.0, float("nan")], [1.0, 1.0]):
+            p.grad = lib.tensor(grad)
+            optimizer.step()
+        return [p.tolist(), optimizer.state_dict()["state"][0]["step_size"].tolist()]
+
+    same(run(whole, imode), run(whole, torch))
 
 
 @pytest.mark.parametrize(

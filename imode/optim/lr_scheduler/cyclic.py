@@ -1,6 +1,7 @@
 """Schedules that go down and up again, some with the momentum in the opposite direction."""
 
 import math
+import types
 
 from .base import LRScheduler, check_strategy, per_group
 
@@ -27,6 +28,17 @@ def _cosine(start, end, part):
 
 def _linear(start, end, part):
     return (end - start) * part + start
+
+
+def _phase(end, start_lr, end_lr, start_momentum, end_momentum):
+    """A part of OneCycleLR: its last step, and the names of its first and last rate and momentum."""
+    return {
+        "end_step": end,
+        "start_lr": start_lr,
+        "end_lr": end_lr,
+        "start_momentum": start_momentum,
+        "end_momentum": end_momentum,
+    }
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -79,7 +91,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             restarts = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
             passed = self.T_0 * (self.T_mult**restarts - 1) / (self.T_mult - 1)
             self.T_cur, self.T_i = epoch - passed, self.T_0 * self.T_mult**restarts
-        self._step_count += 1
         self.last_epoch = math.floor(epoch)
         self._set(self.get_lr())
 
@@ -126,13 +137,14 @@ class CyclicLR(LRScheduler):
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
         self.mode, self.gamma = mode, gamma
-        self._scale_fn = scale_fn
+        self._scale_fn_custom = scale_fn
         self.scale_mode = scale_mode if scale_fn is not None else "cycle"
         if scale_fn is None and mode == "exp_range":
             self.scale_mode = "iterations"
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             key = _momentum_key(optimizer)
+            self.use_beta1 = key == "betas"
             self.base_momentums = per_group("base_momentum", base_momentum, groups)
             self.max_momentums = per_group("max_momentum", max_momentum, groups)
             for group, low, high in zip(
@@ -146,8 +158,8 @@ class CyclicLR(LRScheduler):
 
     def scale_fn(self, x):
         """The height of cycle or step `x`, relative to the full height."""
-        if self._scale_fn is not None:
-            return self._scale_fn(x)
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
         if self.mode == "triangular":
             return 1.0
         return 1 / (2.0 ** (x - 1)) if self.mode == "triangular2" else self.gamma**x
@@ -169,9 +181,20 @@ class CyclicLR(LRScheduler):
         ]
 
     def state_dict(self):
+        """Everything to save, except the optimizer and a function; of a callable, its attributes."""
         state = super().state_dict()
-        del state["_scale_fn"]  # functions are not saved
+        scale = state["_scale_fn_custom"]
+        saved = None if scale is None or isinstance(scale, types.FunctionType) else vars(scale)
+        state["_scale_fn_custom"] = saved and saved.copy()
         return state
+
+    def load_state_dict(self, state_dict):
+        """Load what `state_dict` returned."""
+        state = dict(state_dict)
+        saved = state.pop("_scale_fn_custom")
+        super().load_state_dict(state)
+        if saved is not None:
+            vars(self._scale_fn_custom).update(saved)
 
 
 class OneCycleLR(LRScheduler):
@@ -219,17 +242,15 @@ class OneCycleLR(LRScheduler):
         if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         check_strategy(anneal_strategy)
-        self.anneal_strategy = anneal_strategy
-        # Each phase: its last step, and the names of its first and last rate and momentum.
+        self._anneal_func_type = anneal_strategy
         peak, last = float(pct_start * self.total_steps) - 1, self.total_steps - 1
-        up = (peak, "initial_lr", "max_lr", "max_momentum", "base_momentum")
+        phases = [_phase(peak, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
         if three_phase:
-            down = (2 * peak, "max_lr", "initial_lr", "base_momentum", "max_momentum")
-            self._phases = [
-                up, down, (last, "initial_lr", "min_lr", "max_momentum", "max_momentum")
-            ]  # fmt: skip
+            down = _phase(2 * peak, "max_lr", "initial_lr", "base_momentum", "max_momentum")
+            phases += [down, _phase(last, "initial_lr", "min_lr", "max_momentum", "max_momentum")]
         else:
-            self._phases = [up, (last, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+            phases += [_phase(last, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+        self._schedule_phases = phases
         groups = optimizer.param_groups
         if last_epoch == -1:
             for group, top in zip(groups, per_group("max_lr", max_lr, groups), strict=True):
@@ -238,6 +259,7 @@ class OneCycleLR(LRScheduler):
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             key = _momentum_key(optimizer)
+            self.use_beta1 = key == "betas"
             highs = per_group("max_momentum", max_momentum, groups)
             lows = per_group("base_momentum", base_momentum, groups)
             if last_epoch == -1:
@@ -253,17 +275,19 @@ class OneCycleLR(LRScheduler):
                 f"Tried to step {step} times. The specified number of total steps is "
                 f"{self.total_steps}"
             )
-        anneal = _cosine if self.anneal_strategy == "cos" else _linear
+        anneal = _cosine if self._anneal_func_type == "cos" else _linear
         start = 0.0
-        for i, (end, rate0, rate1, momentum0, momentum1) in enumerate(self._phases):  # noqa: B007
-            if step <= end or i == len(self._phases) - 1:
-                part = (step - start) / (end - start)
+        for phase in self._schedule_phases:
+            end = phase["end_step"]
+            if step <= end or phase is self._schedule_phases[-1]:
                 break
             start = end
+        part = (step - start) / (end - start)
         rates = []
         for group in self.optimizer.param_groups:
-            rates.append(anneal(group[rate0], group[rate1], part))
+            rates.append(anneal(group[phase["start_lr"]], group[phase["end_lr"]], part))
             if self.cycle_momentum:
-                momentum = anneal(group[momentum0], group[momentum1], part)
+                first, last = group[phase["start_momentum"]], group[phase["end_momentum"]]
+                momentum = anneal(first, last, part)
                 _set_momentum(group, _momentum_key(self.optimizer), momentum)
         return rates

@@ -1,5 +1,6 @@
 """Schedules by a formula of the epoch."""
 
+import collections
 import math
 from types import FunctionType
 
@@ -116,16 +117,18 @@ class MultiStepLR(Factor):
     """
 
     def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
-        self.milestones = sorted(milestones)
+        self.milestones = collections.Counter(milestones)
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
     def _step_factor(self):
-        times = self.milestones.count(self.last_epoch)
+        times = self.milestones[self.last_epoch]
         return self.gamma**times if times else None
 
     def _whole_factor(self):
-        return self.gamma ** sum(milestone <= self.last_epoch for milestone in self.milestones)
+        return self.gamma ** sum(
+            times for epoch, times in self.milestones.items() if epoch <= self.last_epoch
+        )
 
 
 class ExponentialLR(Factor):
