@@ -232,6 +232,25 @@ def test_embedding(lib):
 
 
 @agrees
+def test_tables_and_losses_show_what_they_were_given(lib):
+    return [
+        repr(lib.nn.Embedding(3, 2, sparse=True)),
+        repr(lib.nn.TripletMarginWithDistanceLoss(margin=2.0)),
+    ]
+
+
+@agrees
+def test_a_bag_by_frequency_divides_by_what_pytorch_does(lib):
+    grads = []
+    for mode in ("sum", "mean"):
+        for indices, offsets in (([1, 1, 3], [0]), ([4, 4, 0, 0, 0, 1], [0, 2]), ([2], [0])):
+            table = lib.nn.EmbeddingBag(5, 2, scale_grad_by_freq=True, mode=mode, padding_idx=0)
+            table(lib.tensor(indices), lib.tensor(offsets)).sum().backward()
+            grads.append(table.weight.grad)
+    return grads
+
+
+@agrees
 def test_embedding_errors(lib):
     E = lib.nn.Embedding
     return [

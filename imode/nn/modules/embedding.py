@@ -118,6 +118,8 @@ class Embedding(Module):
             parts.append(f"norm_type={self.norm_type}")
         if self.scale_grad_by_freq is not False:
             parts.append(f"scale_grad_by_freq={self.scale_grad_by_freq}")
+        if self.sparse is not False:
+            parts.append("sparse=True")
         return ", ".join(parts)
 
 

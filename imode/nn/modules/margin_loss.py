@@ -3,6 +3,7 @@
 from imode import errors
 
 from .. import functional as F
+from .distance import PairwiseDistance
 from .loss import _Loss, _WeightedLoss
 
 __all__ = [
@@ -185,7 +186,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         super().__init__(reduction=reduction)
         _check_margin(margin, "TripletMarginWithDistanceLoss")
         self.distance_function = (
-            F.pairwise_distance if distance_function is None else (distance_function)
+            PairwiseDistance() if distance_function is None else distance_function
         )
         self.margin, self.swap = margin, swap
 

@@ -92,6 +92,15 @@ def _wide(array):
     return np.ascontiguousarray(cast(array, np.float32) if array.dtype == np.float16 else array)
 
 
+def _divisors(index, rows):
+    """What PyTorch divides the gradient of each row by: of the k-th distinct row the count of the
+    k-th index, in sorted order, where the count of the row would be expected."""
+    times = np.bincount(index, minlength=rows).astype(np.int64, copy=False)
+    taken = np.flatnonzero(times)
+    times[taken] = times[np.sort(index)[: len(taken)]]
+    return times
+
+
 # ---- the operator -------------------------------------------------------------------------------
 
 
@@ -125,7 +134,7 @@ def _backward(
         columns = np.broadcast_to(np.arange(bags[1]), bags)[full]
         np.add.at(made, (max_indices[full], columns), given[full])
         return made.astype(weight.dtype, copy=False)
-    times = np.bincount(index, minlength=len(weight)) if scale_grad_by_freq else None
+    times = _divisors(index, len(weight)) if scale_grad_by_freq else None
     made = kernels.bags_back(
         given,
         index,
@@ -133,7 +142,7 @@ def _backward(
         None if per_sample_weights is None else _wide(per_sample_weights),
         mode,
         padding_idx,
-        None if times is None else times.astype(np.int64, copy=False),
+        times,
         np.ascontiguousarray(bag_size, np.int64),
         len(weight),
     )

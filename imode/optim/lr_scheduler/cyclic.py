@@ -31,7 +31,7 @@ def _linear(start, end, part):
 
 
 def _phase(end, start_lr, end_lr, start_momentum, end_momentum):
-    """A part of OneCycleLR: its last step, and the names of its first and last rate and momentum."""
+    """A part of OneCycleLR: its last step, its first and last rate and momentum by their names."""
     return {
         "end_step": end,
         "start_lr": start_lr,
@@ -181,7 +181,7 @@ class CyclicLR(LRScheduler):
         ]
 
     def state_dict(self):
-        """Everything to save, except the optimizer and a function; of a callable, its attributes."""
+        """Everything to save, except the optimizer and a function; an object by its attributes."""
         state = super().state_dict()
         scale = state["_scale_fn_custom"]
         saved = None if scale is None or isinstance(scale, types.FunctionType) else vars(scale)
