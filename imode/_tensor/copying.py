@@ -95,15 +95,24 @@ def _sparse_arguments(tensor):
     return *made, tensor.requires_grad, is_parameter(tensor)
 
 
+def attributes_of(tensor):
+    """Return what users have set on a tensor: a new dict. What makes it lazy is no such thing."""
+    own = vars(tensor)
+    return {name: own[name] for name in own if name not in ("_lazy", "materialize")}
+
+
 def copy_tensor(tensor):
     """Return the result of `copy.copy`: a leaf of the same kind over the same memory."""
     copied = tensor.data
     if is_parameter(tensor):
-        return make_parameter(copied, tensor.requires_grad)
-    warn_if_has_hooks(tensor)
-    if not copied.is_inference() and not is_sparse(copied):
-        copied.set_(copied)  # as in `rebuild_tensor`
-    copied.requires_grad = tensor.requires_grad
+        copied = make_parameter(copied, tensor.requires_grad)
+    else:
+        warn_if_has_hooks(tensor)
+        if not copied.is_inference() and not is_sparse(copied):
+            copied.set_(copied)  # as in `rebuild_tensor`
+        copied.requires_grad = tensor.requires_grad
+    if vars(tensor):
+        vars(copied).update(attributes_of(tensor))
     return copied
 
 
@@ -125,13 +134,14 @@ def reduce_tensor(tensor):
     """
     if not is_parameter(tensor):
         warn_if_has_hooks(tensor)
+    state = attributes_of(tensor) or None
     if is_sparse(tensor):
-        return rebuild_sparse, _sparse_arguments(tensor)
+        return rebuild_sparse, _sparse_arguments(tensor), state
     if not tensor.is_cpu:
-        return rebuild_elsewhere, _elsewhere(tensor)
+        return rebuild_elsewhere, _elsewhere(tensor), state
     array, layout = _storage(array_of(tensor))
     arguments = (array, tensor.requires_grad, is_parameter(tensor), layout)
-    return unpickle_tensor, arguments
+    return unpickle_tensor, arguments, state
 
 
 def deepcopy_tensor(tensor, memo):
@@ -159,6 +169,8 @@ def deepcopy_tensor(tensor, memo):
     memo[id(tensor)] = copied
     if not parameter and tensor.grad is not None:
         copied.grad = copy.deepcopy(tensor.grad, memo)
+    if not parameter and vars(tensor):
+        vars(copied).update(copy.deepcopy(attributes_of(tensor), memo))
     return copied
 
 

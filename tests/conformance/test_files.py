@@ -2,7 +2,9 @@
 
 import argparse
 import collections
+import copy
 import io
+import pickle
 import random
 
 import numpy as np
@@ -216,3 +218,44 @@ def test_first_sentences(torch):
             first = str(raised.value).partition(". ")[0].replace("imode", "torch")
             messages.append((type(raised.value), first))
         assert messages[0] == messages[1]
+
+
+def _with_attributes(lib):
+    tensor, parameter = lib.ones(2), lib.nn.Parameter(lib.zeros(2))
+    tensor.tag, parameter.groups = "a", [1, {"b": 2}]
+    return [tensor, parameter, lib.ones(3).to_sparse()]
+
+
+def _attributes(tensors):
+    return [dict(vars(tensor)) for tensor in tensors]
+
+
+@pytest.mark.parametrize("way", ["in", "out"])
+def test_attributes_of_tensors_are_in_files(torch, tmp_path, way):
+    source, target = (torch, imode) if way == "in" else (imode, torch)
+    tensors = _with_attributes(source)
+    tensors[2].note = None
+    source.save(tensors, tmp_path / "x.pt")
+    read = target.load(tmp_path / "x.pt")
+    assert _attributes(read) == _attributes(tensors)
+    assert [isinstance(t, target.nn.Parameter) for t in read] == [False, True, False]
+
+
+def test_attributes_of_tensors_are_copied_as_pytorch_does(torch):
+    def whole(lib):
+        found = []
+        for tensor in _with_attributes(lib):
+            for way in (copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))):
+                copied = way(tensor)
+                same = [vars(copied).get(name) is value for name, value in vars(tensor).items()]
+                found.append((dict(vars(copied)), same))
+        return found
+
+    assert whole(imode) == whole(torch)
+
+
+def test_attributes_in_a_hostile_file_replace_no_methods(torch, tmp_path):
+    tensor = torch.ones(2)
+    vars(tensor).update(shape=5, _lazy="x", sum=7, tag=1)
+    torch.save(tensor, tmp_path / "x.pt")
+    assert dict(vars(read := imode.load(tmp_path / "x.pt"))) == {"tag": 1} and read.sum() == 2

@@ -103,13 +103,25 @@ def parameter(data, requires_grad, backward_hooks):
     return make_parameter(data.detach(), requires_grad)
 
 
+def _with_attributes(tensor, state):
+    """The tensor, with the attributes of a file: a dict, or that and one of what is in slots."""
+    for names in state if type(state) is tuple else (state,):
+        if names is not None and not (
+            type(names) is dict and all(type(name) is str for name in names)
+        ):
+            raise TypeError(f"attributes in a {type(names).__name__}")
+        for name in (names or {}).keys() - dir(Tensor) - {"_lazy", "materialize"}:
+            vars(tensor)[name] = names[name]
+    return tensor
+
+
 def parameter_with_state(data, requires_grad, backward_hooks, state):
-    """A parameter with attributes of its own, which are left out."""
-    return parameter(data, requires_grad, backward_hooks)
+    """A parameter with attributes of its own."""
+    return _with_attributes(parameter(data, requires_grad, backward_hooks), state)
 
 
 def from_type(function, cls, args, state):
-    """A tensor with attributes of its own, which are left out, or an object of a subclass."""
+    """A tensor with attributes of its own, or an object of a subclass."""
     if (
         not isinstance(function, FunctionType)
         or function not in FUNCTIONS.values()
@@ -120,7 +132,7 @@ def from_type(function, cls, args, state):
     from imode.nn.parameter import Parameter
 
     if cls is Tensor or cls is Parameter:
-        return made
+        return _with_attributes(made, state)
     if not isinstance(cls, type):
         raise TypeError(f"a tensor of the class {cls!r}")
     if issubclass(cls, Tensor):

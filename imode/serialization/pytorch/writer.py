@@ -16,6 +16,7 @@ from imode._core.overriding import held
 from imode._core.size import Size
 from imode._core.storage import root_of
 from imode._core.tensor import Tensor
+from imode._tensor.copying import attributes_of
 from imode.serialization.format import bytes_at
 from imode.serialization.options import has_packages, location_tag, skips_data
 from imode.serialization.pytorch.storages import TYPED
@@ -69,7 +70,7 @@ class _Pickler(pickle._Pickler):
     def reducer_override(self, obj):
         kind = type(obj)
         if kind is Tensor:
-            return self.tensor(obj)
+            return self.with_attributes(obj)
         if isinstance(obj, Tensor):
             plain, state = held(obj), dict(vars(obj))
             if is_parameter(obj):  # PyTorch keeps that as an attribute
@@ -87,6 +88,17 @@ class _Pickler(pickle._Pickler):
             text = f"torch.{str(obj).rpartition('.')[2]}"
             return self.names["torch.serialization._get_layout"], (text,)
         return NotImplemented
+
+    def with_attributes(self, obj):
+        """What makes a tensor with the attributes that users have set."""
+        build, arguments = self.tensor(obj)
+        state = attributes_of(obj)
+        if not state:
+            return build, arguments
+        if is_parameter(obj):
+            return self.names["torch._utils._rebuild_parameter_with_state"], (*arguments, state)
+        whole = self.names["torch._tensor._rebuild_from_type_v2"]
+        return whole, (build, self.names["torch.Tensor"], arguments, state)
 
     def tensor(self, obj):
         """What makes a tensor: a function of PyTorch's and its arguments."""
