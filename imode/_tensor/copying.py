@@ -120,7 +120,7 @@ def _storage(array):
     """Return (the array that owns `array`'s memory, flat; its layout there) or (array, None)."""
     root = root_of(array)
     dense = root.flags.c_contiguous or root.flags.f_contiguous
-    owned = root.base is None or type(root.base) is Borrowed
+    owned = root.base is None or type(root.base) in (Borrowed, memoryview)  # of a mapped file
     # A copy of an empty array would lose its strides.
     if (root is array and array.size) or not (dense and owned):
         return array, None

@@ -259,3 +259,14 @@ def test_attributes_in_a_hostile_file_replace_no_methods(torch, tmp_path):
     vars(tensor).update(shape=5, _lazy="x", sum=7, tag=1)
     torch.save(tensor, tmp_path / "x.pt")
     assert dict(vars(read := imode.load(tmp_path / "x.pt"))) == {"tag": 1} and read.sum() == 2
+
+
+def test_a_mapped_tensor_has_a_storage_of_its_own(torch, tmp_path):
+    def whole(lib):
+        lib.save({"a": lib.arange(6.0).view(2, 3)[1:], "b": lib.ones(50)}, tmp_path / "x.pt")
+        read = lib.load(tmp_path / "x.pt", mmap=True)
+        facts = [(t.storage_offset(), t.untyped_storage().nbytes()) for t in read.values()]
+        copied = pickle.loads(pickle.dumps(read["a"]))
+        return facts, copied.tolist(), copied.untyped_storage().nbytes()
+
+    assert whole(imode) == whole(torch)

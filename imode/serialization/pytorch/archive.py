@@ -112,7 +112,9 @@ class Archive:
         if entry.compress_size != entry.file_size or start + entry.file_size > self.size:
             self.fail(f"cut short: entry {entry.filename!r} of {entry.file_size} bytes")
         if self.mapped is not None:
-            return self.mapped[start : start + entry.file_size]
+            # An array of its own memory, which is then the storage; a slice's would be the file.
+            part = memoryview(self.mapped)[start : start + entry.file_size]
+            return np.frombuffer(part, np.uint8) if entry.file_size else np.empty(0, np.uint8)
         data = np.empty(entry.file_size, np.uint8)
         self.f.seek(start)
         read_into(self.f, data, self.fail)
