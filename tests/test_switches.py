@@ -1,5 +1,6 @@
 """Names and switches that scripts ask for: what was set is kept, what is not there says so."""
 
+import contextlib
 import doctest
 import importlib
 import subprocess
@@ -55,6 +56,18 @@ def test_autocast_around_a_block_without_it():
             assert (x @ x).dtype is imode.bfloat16
         assert (x @ x).dtype is imode.float32
         assert imode.overrides._get_current_function_mode() is None
+
+
+@pytest.mark.parametrize("guard", [contextlib.nullcontext, imode.inference_mode])
+def test_what_is_repeated_does_not_repeat_what_autocast_did(guard):
+    x, seen = imode.ones(3, 7), []
+    for dtype in (None, imode.bfloat16, imode.float16, None):
+        with imode.autocast("cpu", dtype=dtype, enabled=dtype is not None), guard():
+            for _ in range(3):
+                seen.append(imode.einsum("ij,kj->ik", x, x).dtype)
+                seen.append(imode.einsum("ij,jk->ik", x, imode.ones(7, 3)).dtype)
+    wanted = (imode.float32, imode.bfloat16, imode.float16, imode.float32)
+    assert seen == [dtype for dtype in wanted for _ in range(6)]
 
 
 def test_hub_loads_from_a_folder(tmp_path):

@@ -292,6 +292,10 @@ def count_modes(int change):
     _see_others(_n_modes)
 
 
+cdef bint modes_are_on() noexcept:
+    return imode_modes_on != 0
+
+
 def set_modes_on(int n):
     """Set how many function modes are on in this thread."""
     global imode_modes_on

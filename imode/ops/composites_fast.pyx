@@ -15,6 +15,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_Check, PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport Fields
+from imode._core.callables cimport modes_are_on
 from imode._core.dispatch cimport (
     INPLACE, MAX_ARGS, OUT, TLS, CKernel, Operator, Watcher, call, default_device, inplace_target,
     kernel_t, proceed, proceed_composite, tls, unrecorded, unwatch, watch)
@@ -116,8 +117,8 @@ def where_unrecorded(Operator plain not None):
 # description, below, is the key), and from then on they are repeated by compiled code: what they
 # do, record and raise is the same, only Python's part of it is spared. Where elements matter, or
 # where it warns, such a function calls `varies()`: these calls are not noted. So it is where a
-# tensor comes from elsewhere, or a result is none of those of the calls. A watcher sees the
-# function run.
+# tensor comes from elsewhere, or a result is none of those of the calls. A watcher and a function
+# mode see the function run.
 
 cdef enum:
     MOST_TENSORS = 60             # of a plan: arguments and results
@@ -394,7 +395,9 @@ cdef class Replayed:
         cdef _Plan plan = self.last
         cdef bytes key
         to.size = to.count = 0
-        if state.watcher != NULL or (state.devices != NULL and default_device() is not None):
+        # A function mode may change each call that the function makes: autocast does.
+        if state.watcher != NULL or modes_are_on() or (
+                state.devices != NULL and default_device() is not None):
             return self.function(*args)
         _put_head(&to, b"M", default_code(), state.included, state.no_grad,
                   state.numbers_are_scalars, state.excluded)

@@ -7,6 +7,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport Fields
+from imode._core.callables cimport modes_are_on
 from imode._core.dispatch cimport (
     DEFAULT_INCLUDED, TLS, CKernel, Operator, call1, call2, call3, inference_mode_on, kernel_t,
     tls)
@@ -223,7 +224,8 @@ cdef object _einsum(Operator op, keyset_t keys, PyObject** args):
     cdef str equation = <str>args[0]
     cdef Fields* a
     cdef Fields* b
-    if PyTuple_GET_SIZE(operands) != 2 or len(equation) != 9 or not inference_mode_on(tls()):
+    if PyTuple_GET_SIZE(operands) != 2 or len(equation) != 9 or modes_are_on() or (
+            not inference_mode_on(tls())):
         return NotImplemented
     # The letters of "ij,jk->ik".
     i, j, k = equation[0], equation[1], equation[4]
