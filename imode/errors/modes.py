@@ -40,8 +40,9 @@ def wrong_result(op, mode, line, result, wanted):
 
 def no_implementation(function, types):
     """All that could override a function answered NotImplemented."""
-    module = getattr(function, "__module__", None) or "imode.Tensor"
-    name = f"{module}.{getattr(function, '__name__', function)}"
+    own = getattr(function, "_own", function)  # of what stands for a method of Tensor
+    module = getattr(own, "__module__", None) or "imode.Tensor"
+    name = f"{module}.{getattr(own, '__name__', own)}"
     return TypeError(
         f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned "
         "NotImplemented:\n\n" + "\n".join(f"  - tensor subclass {cls}" for cls in types)
