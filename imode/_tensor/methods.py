@@ -492,6 +492,7 @@ _METHODS = {
     "is_coalesced": is_coalesced,
     "_coalesced_": _coalesced_,
     "is_quantized": False,
+    "_cdata": property(id),  # packages compare it: which tensor it is
     "is_meta": property(lambda self: self.device.type == "meta"),
     "layout": property(lambda self: sparse_coo if is_sparse(self) else strided),
 }

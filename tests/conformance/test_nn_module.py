@@ -436,3 +436,27 @@ def test_state_dict_hooks_of_older_programs(lib):
     handle.remove()
     addindent = lib.nn.modules.module._addindent
     return [*seen, list(outer.state_dict()), addindent("a\nb\n\nc", 3), addindent("a", 2)]
+
+
+@agrees
+def test_members_that_subclasses_list(lib):
+    class Listed(lib.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = lib.nn.Linear(2, 2)
+            self.notes = {"a": "first", "b": None}
+
+        def named_notes(self, **options):
+            members = self._named_members(lambda m: getattr(m, "notes", {}).items(), **options)
+            return list(members)
+
+    net = Listed()
+    net.below = Listed()
+    x = net.inner.weight
+    alike = [
+        x._cdata == x._cdata,
+        x._cdata == x.detach()._cdata,
+        net.inner.weight._cdata == x._cdata,
+    ]
+    names = [name for name, _ in net._named_members(lambda m: m._parameters.items(), prefix="p")]
+    return [net.named_notes(), net.named_notes(prefix="n", recurse=False), alike, names]

@@ -71,6 +71,14 @@ def _table(module, entries=()):
     return Registry(module, entries) if mirrored else dict(entries)
 
 
+def _parameters_of(module):
+    return module.__dict__["_parameters"].items()
+
+
+def _buffers_of(module):
+    return module.__dict__["_buffers"].items()
+
+
 def _addindent(s_, numSpaces):
     """Indent all lines of a text but the first, and empty ones."""
     first, *rest = s_.split("\n")
@@ -293,7 +301,7 @@ class Module:
         for _, child in self.named_children():
             yield child
 
-    def _named_members(self, table, prefix, recurse, remove_duplicate):
+    def _named_members(self, get_members_fn, prefix="", recurse=True, remove_duplicate=True):
         seen = set()
         modules = (
             self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
@@ -301,7 +309,7 @@ class Module:
             else [(prefix, self)]
         )
         for path, module in modules:
-            for name, value in module.__dict__[table].items():
+            for name, value in get_members_fn(module):
                 if value is None or id(value) in seen:
                     continue
                 if remove_duplicate:
@@ -310,7 +318,7 @@ class Module:
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
         """Yield (dotted name, parameter) of the module and, with `recurse`, of all below it."""
-        return self._named_members("_parameters", prefix, recurse, remove_duplicate)
+        return self._named_members(_parameters_of, prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse=True):
         """Yield the parameters, for an optimizer."""
@@ -319,7 +327,7 @@ class Module:
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
         """Yield (dotted name, buffer) of the module and, with `recurse`, of all below it."""
-        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
+        return self._named_members(_buffers_of, prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse=True):
         """Yield the buffers."""
