@@ -385,3 +385,28 @@ def test_helpers_of_transformers(lib):
         error(lambda: F._mha_shape_check(q, k[0], v, None, None, 2)),
         error(lambda: F._check_key_padding_mask(lib.ones(2, 3), 3, 1)),
     ]  # fmt: skip
+
+
+@agrees
+def test_blocks_that_subclasses_of_transformer_layers_call(lib):
+    nn = lib.nn
+    kept = {"dropout": 0.0, "batch_first": True}
+
+    class Encoder(nn.TransformerEncoderLayer):
+        def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
+            x = self.norm1(src + self._sa_block(src, src_mask, src_key_padding_mask))
+            return self.norm2(x + self._ff_block(x) * 2)
+
+    class Decoder(nn.TransformerDecoderLayer):
+        def forward(self, tgt, memory, **masks):
+            x = self.norm1(tgt + self._sa_block(tgt, attn_mask=None, key_padding_mask=None))
+            x = x + self._mha_block(x, memory, None, None, is_causal=False)
+            return self.norm3(x + self._ff_block(x) * 2)
+
+    x = lib.randn(2, 5, 8)
+    layers = Encoder(8, 2, 16, **kept), Decoder(8, 2, 16, **kept), nn.LSTM(8, 3, 2)
+    encoded = nn.TransformerEncoder(layers[0], 2)(x)
+    return [
+        encoded, layers[1](encoded, x), layers[2]._flat_weights_names,
+        layers[2]._call_impl(x)[0], layers[2]._wrapped_call_impl(x)[0],
+    ]  # fmt: skip

@@ -745,3 +745,14 @@ def own_step(lib):
 @pytest.mark.filterwarnings("error")
 def test_hooks_of_optimizers(cls):
     assert hooked(imode, cls) == hooked(torch, cls)
+
+
+def test_a_plateau_tells_whether_it_waits():
+    for lib in (imode, torch):
+        optimizer = lib.optim.SGD([lib.nn.Parameter(lib.ones(1))], lr=1.0)
+        schedule = lib.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, cooldown=2)
+        seen = []
+        for _ in range(5):
+            schedule.step(1.0)
+            seen.append(schedule.in_cooldown)
+        assert seen == [False, True, True, False, True]

@@ -129,6 +129,8 @@ class Module:
             return self.forward(args[0])
         return self.forward(*args, **kwargs)
 
+    _call_impl = _wrapped_call_impl = __call__  # by which wrappers call a module
+
     # ---- registration ----
 
     def register_parameter(self, name, param):

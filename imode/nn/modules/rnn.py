@@ -120,6 +120,10 @@ class RNNBase(Module):
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     @property
+    def _flat_weights_names(self):
+        return [name for names in self._all_weights for name in names]
+
+    @property
     def _flat_weights(self):
         return [getattr(self, name) for names in self._all_weights for name in names]
 

@@ -77,19 +77,22 @@ class _Block(Module):
         state.setdefault("activation", F.relu)
         super().__setstate__(state)
 
-    def _sa_block(self, x, mask, padding, is_causal):
+    # Subclasses that define forward call these by PyTorch's names and arguments.
+
+    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
         attended = self.self_attn(
             x,
             x,
             x,
-            attn_mask=mask,
-            key_padding_mask=padding,
+            attn_mask=attn_mask,
+            key_padding_mask=key_padding_mask,
             need_weights=False,
             is_causal=is_causal,
         )
         return self.dropout1(attended[0])
 
-    def _ff_block(self, x, dropout):
+    def _ff_block(self, x):
+        dropout = self.dropout3 if self._norms == 3 else self.dropout2
         return dropout(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
@@ -141,9 +144,9 @@ class TransformerEncoderLayer(_Block):
         mask = added_mask(src_mask, "src_mask", src.dtype)
         if self.norm_first:
             x = src + self._sa_block(self.norm1(src), mask, padding, is_causal)
-            return x + self._ff_block(self.norm2(x), self.dropout2)
+            return x + self._ff_block(self.norm2(x))
         x = self.norm1(src + self._sa_block(src, mask, padding, is_causal))
-        return self.norm2(x + self._ff_block(x, self.dropout2))
+        return self.norm2(x + self._ff_block(x))
 
 
 class TransformerDecoderLayer(_Block):
@@ -194,18 +197,18 @@ class TransformerDecoderLayer(_Block):
         if self.norm_first:
             x = tgt + self._sa_block(self.norm1(tgt), *own)
             x = x + self._mha_block(self.norm2(x), *others)
-            return x + self._ff_block(self.norm3(x), self.dropout3)
+            return x + self._ff_block(self.norm3(x))
         x = self.norm1(tgt + self._sa_block(tgt, *own))
         x = self.norm2(x + self._mha_block(x, *others))
-        return self.norm3(x + self._ff_block(x, self.dropout3))
+        return self.norm3(x + self._ff_block(x))
 
-    def _mha_block(self, x, memory, mask, padding, is_causal):
+    def _mha_block(self, x, mem, attn_mask, key_padding_mask, is_causal=False):
         attended = self.multihead_attn(
             x,
-            memory,
-            memory,
-            attn_mask=mask,
-            key_padding_mask=padding,
+            mem,
+            mem,
+            attn_mask=attn_mask,
+            key_padding_mask=key_padding_mask,
             is_causal=is_causal,
             need_weights=False,
         )

@@ -57,6 +57,11 @@ class ReduceLROnPlateau(LRScheduler):
         self.best = self.mode_worse
         self.cooldown_counter = self.num_bad_epochs = 0
 
+    @property
+    def in_cooldown(self):
+        """Whether it waits after a reduction."""
+        return self.cooldown_counter > 0
+
     def is_better(self, a, best):
         """Whether metric `a` is better than `best` by the threshold."""
         if self.threshold_mode == "rel":
@@ -72,7 +77,7 @@ class ReduceLROnPlateau(LRScheduler):
             self.best, self.num_bad_epochs = current, 0
         else:
             self.num_bad_epochs += 1
-        if self.cooldown_counter > 0:
+        if self.in_cooldown:
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
