@@ -5,6 +5,7 @@ An operator looks for such objects only where its arguments do not bind, in the 
 """
 
 from _thread import _local
+from functools import wraps
 
 from imode import errors
 from imode._core.callables import count_modes, function_of, name_mode_runner, set_modes_on
@@ -214,6 +215,18 @@ def native(function, name):
     """What modes and classes get for a method that is no operator: what Tensor's attribute is."""
     unbound = UNBOUND.get(name)
     return unbound if unbound is not None and unbound._own is function else Native(function)
+
+
+def seen(function):
+    """A decorator of functions in Python that modes see, as one call."""
+
+    @wraps(function)
+    def call(*args, **kwargs):
+        if _state.modes and not _state.all_disabled:
+            return run_modes(call, args, kwargs)
+        return function(*args, **kwargs)
+
+    return call
 
 
 def run_native(function, args, kwargs):

@@ -4,7 +4,8 @@ does so. It is entered with the outermost block, so programs without autocast pa
 import imode
 from imode.overrides import TorchFunctionMode
 
-# Those whose name is not PyTorch's entry end in one that is there: products of several matrices.
+# Those whose name is not PyTorch's entry end in one that is there: products of several matrices,
+# attention.
 LOWER = frozenset(
     [
         "addbmm",
@@ -19,11 +20,16 @@ LOWER = frozenset(
         "conv_transpose1d",
         "conv_transpose2d",
         "conv_transpose3d",
+        "inner",
+        "linalg_matmul",
+        "linalg_matrix_power",
         "linalg_multi_dot",
         "linalg_vecdot",
         "linear",
         "matmul",
+        "matrix_power",
         "mm",
+        "multi_head_attention_forward",
         "prelu",
         "scaled_dot_product_attention",
         "tensordot",

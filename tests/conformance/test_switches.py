@@ -336,3 +336,26 @@ test_forked = agrees(forked)
 test_scaling = agrees(scaling)
 test_decorated = agrees(decorated)
 test_unchanged = agrees(unchanged)
+
+
+def test_attention_and_its_layers_in_autocast(lib, torch):
+    def whole(lib):
+        lib.manual_seed(0)
+        found = []
+        x = lib.linspace(-1.0, 2.0, 24).view(3, 2, 4).sin().requires_grad_()
+        attention, layer = lib.nn.MultiheadAttention(4, 2), lib.nn.TransformerEncoderLayer(4, 2, 8)
+        hidden = lib.ones(3, 3).tril() == 0
+        layer.eval()
+        with lib.autocast("cpu", dtype=lib.bfloat16):
+            made = [*attention(x, x, x), attention(x, x, x, need_weights=False)[0]]
+            made += [attention(x, x, x, attn_mask=hidden)[0], layer(x, src_mask=hidden)]
+            made += [lib.linalg.matmul(x, x.mT), lib.inner(x, x), lib.matrix_power(x @ x.mT, 3)]
+        sum(each.float().square().sum() for each in made).backward()
+        for tensor in (*made, x.grad, attention.in_proj_weight.grad):
+            found.append(tensor.detach().float().numpy())
+        return [[str(each.dtype).split(".")[1] for each in made], found]
+
+    ours, theirs = whole(lib), whole(torch)
+    assert ours[0] == theirs[0]
+    for mine, its in zip(ours[1], theirs[1], strict=True):
+        assert np.abs(mine - its).max() < 0.03 * np.abs(its).max()

@@ -3,6 +3,7 @@
 import math
 
 from imode import errors, ops
+from imode._core.overriding import seen
 from imode._core.user_frames import warn
 from imode.ops.schema import functional
 
@@ -190,6 +191,7 @@ def _with_bias(k, v, bias_k, bias_v, static_k, static_v):
 
 
 @functional("multi_head_attention_forward")
+@seen
 def multi_head_attention_forward(
     query,
     key,
