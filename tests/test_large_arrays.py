@@ -44,6 +44,14 @@ SHARED = {
     "index_put": lambda: tensor(X).index_put((tensor(PLACES),), tensor(X[::-1])),
     "scatter": lambda: tensor(A).scatter(1, tensor(COLUMNS), tensor(A + 1)),
     "scatter_add": lambda: tensor(A).scatter_add(1, tensor(COLUMNS), tensor(A)),
+    "scatter_add of rows": lambda: tensor(A).scatter_add(0, tensor(COLUMNS % 7), tensor(A)),
+    "gather of rows": lambda: tensor(A).gather(0, tensor(COLUMNS % 300)),
+    "cummax": lambda: tuple(tensor(A).cummax(1)) + tuple(tensor(A).cummin(0)),
+    "windows": lambda: F.unfold(tensor(A.reshape(3, 10, 100, 50)), 3, padding=1),
+    "added windows": lambda: F.fold(tensor(A.reshape(10, 60, 250)), (12, 31), (3, 4), (1, 2)),
+    "batch norm of float16": lambda: imode.native_batch_norm(
+        tensor(A.reshape(5, 12, 50, 50)).half(), *[None] * 4, True, 0.1, 1e-5
+    ),
     "take": lambda: tensor(X).take(tensor(PLACES)),
     "topk": lambda: tuple(tensor(A).topk(10, 1)),
     "kthvalue": lambda: tuple(tensor(A).kthvalue(7, 1)),
@@ -144,6 +152,54 @@ def test_an_index_out_of_range_leaves_all_as_it_was():
         assert (target.numpy() == X).all()
     with pytest.raises(IndexError, match="out of range"):
         tensor(X).take(tensor(PLACES + MANY))
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+@pytest.mark.parametrize("name", ["scatter", "scatter_add", "scatter_", "scatter_add_"])
+def test_a_scatter_to_an_index_out_of_range_leaves_all_as_it_was(name, dim):
+    for wrong in (-1, 500, 10**12):
+        places, target = COLUMNS % 300, tensor(A.copy())
+        places[299, 499] = wrong
+        with pytest.raises((IndexError, RuntimeError), match="out of bounds"):
+            getattr(target, name)(dim, tensor(places), tensor(A + 1))
+        assert (target.numpy() == A).all()
+        with pytest.raises((IndexError, RuntimeError), match="out of bounds"):
+            target.gather(dim, tensor(places))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "int16"])
+@pytest.mark.parametrize("shape, dim", [((40, 5, 700), 1), ((300, 130), 0), ((2, 3, 4, 90), 2)])
+def test_columns_are_gathered_and_scattered_in_blocks(shape, dim, dtype):
+    rng = np.random.default_rng(9)
+    x, y = (rng.integers(-99, 99, shape).astype(dtype) for _ in range(2))
+    places = rng.integers(0, shape[dim], shape)
+    found = tensor(x).gather(dim, tensor(places))
+    assert (found.numpy() == np.take_along_axis(x, places, dim)).all()
+    expected = x.copy()
+    at = list(np.indices(shape))
+    at[dim] = places
+    np.add.at(expected, tuple(at), y)
+    added = tensor(x).scatter_add(dim, tensor(places), tensor(y))
+    assert (added.numpy() == expected).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+@pytest.mark.parametrize("length", [1, 15, 16, 17, 333])
+@pytest.mark.parametrize("name", ["cummax", "cummin"])
+def test_running_extremes_look_ahead(name, length, dtype):
+    x = np.random.default_rng(length).integers(-50, 50, (7, length)).astype(dtype)
+    if dtype.startswith("float"):
+        x[1, length // 2], x[2, -1], x[3, 0] = np.nan, np.nan, np.inf
+    x[4] = 3
+    line = np.maximum if name == "cummax" else np.minimum
+    expected = line.accumulate(x, 1)
+    for found in (getattr(tensor(x), name)(1), [t.t() for t in getattr(tensor(x.T), name)(0)]):
+        values, places = (t.numpy() for t in found)
+        np.testing.assert_array_equal(values, expected)
+        np.testing.assert_array_equal(np.take_along_axis(x, places, 1), expected)
+        later = (x == expected) | (np.isnan(x) & np.isnan(expected))
+        last = np.maximum.accumulate(np.where(later, np.arange(length), 0), 1)
+        np.testing.assert_array_equal(places, last)
 
 
 # ---- whole numbers -------------------------------------------------------------------------------

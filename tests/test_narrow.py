@@ -109,6 +109,121 @@ def test_parameters_of_layer_norm_may_be_wider():
     assert {t.dtype for t in narrow} == {imode.bfloat16}
 
 
+PLANES = [(2, 3), (4, 3, 5), (3, 20, 4, 4), (2, 3, 50, 61), (1, 2, 4, 1), (300, 2100)]
+
+
+def normalised(function, x, *parameters):
+    """What it gives, and the gradients of x and of the parameters."""
+    given = [t.clone().requires_grad_() for t in (x, *parameters)]
+    found = function(*given)
+    slopes = imode.arange(found.numel()).view(found.shape).remainder(11).to(found.dtype)
+    return [found, *imode.autograd.grad(found, given, slopes)]
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("shape", PLANES)
+@pytest.mark.parametrize("wide", [False, True], ids=["alike", "float32"])
+@pytest.mark.parametrize("training", [False, True])
+def test_batch_norm(training, wide, shape, dtype):
+    """Also by parameters in float32, and of images with the channels innermost."""
+    own = imode.float32 if wide else dtype
+    w, b = (imode.from_numpy(rng.standard_normal(shape[1])).to(own) for _ in range(2))
+    x = imode.from_numpy(rng.standard_normal(shape)).to(dtype)
+    for given in (x, x.contiguous(memory_format=imode.channels_last) if x.dim() == 4 else x):
+        mean, var = b.clone(), w.abs() + 0.5
+        running = mean.double(), var.double()
+
+        def norm(x, w, b, mean=mean, var=var):
+            return F.batch_norm(x, mean, var, w, b, training, 0.25)
+
+        found = normalised(norm, given, w, b)
+        norm.__defaults__ = running
+        wanted = normalised(norm, x.double(), w.double(), b.double())
+        assert [t.dtype for t in found] == [dtype, dtype, own, own]
+        for one, other in zip((*found, mean, var), (*wanted, *running)):
+            # the statistics are rounded to 16 bits, too, where all else is of them
+            room = 4 if wide or not training else 64
+            step = room * imode.finfo(dtype).eps * (1 + other.abs().max())
+            assert ((one.double() - other).abs() <= step).all()
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("wide", [False, True], ids=["alike", "float32"])
+def test_group_norm(wide, dtype):
+    own = imode.float32 if wide else dtype
+    for shape, groups in (((3, 6, 40), 2), ((2, 4, 33, 33), 4), ((1, 8, 2300), 1)):
+        w, b = (imode.from_numpy(rng.standard_normal(shape[1])).to(own) for _ in range(2))
+        x = imode.from_numpy(rng.standard_normal(shape)).to(dtype)
+
+        def norm(x, w, b, groups=groups):
+            return F.group_norm(x, groups, w, b)
+
+        found = normalised(norm, x, w, b)
+        wanted = normalised(norm, x.double(), w.double(), b.double())
+        assert [t.dtype for t in found] == [dtype, dtype, own, own]
+        for one, other in zip(found, wanted):
+            step = 4 * imode.finfo(dtype).eps * (1 + other.abs().max())
+            assert ((one.double() - other).abs() <= step).all()
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("area", [(), (3, 2)])
+def test_a_loss_of_classes_reads_what_the_targets_pick(area, reduction, dtype):
+    logs = imode.from_numpy(rng.standard_normal((6, 5, *area))).to(dtype)
+    target = imode.from_numpy(rng.integers(0, 5, (6, *area)))
+    target[0] = 1
+    weight = imode.tensor([0.5, 2.0, 0.25, 1.0, 4.0])
+    for scale in (None, weight):
+        narrow, wide = logs.clone().requires_grad_(), logs.double().requires_grad_()
+        for x in (narrow, wide):
+            each = None if scale is None else scale.to(x.dtype)
+            loss = F.nll_loss(x, target, each, ignore_index=1, reduction=reduction)
+            loss.sum().backward()
+            assert loss.dtype == x.grad.dtype == x.dtype
+        assert imode.allclose(narrow.grad.double(), wide.grad, rtol=0.01, atol=1e-3)
+        assert imode.equal(narrow.grad == 0, wide.grad == 0)
+    with pytest.raises(IndexError, match="Target 6 is out of bounds"):
+        F.nll_loss(logs, target + 5)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("n", [0, 1, 511, 513, 40_000])
+def test_losses_of_float16_are_rounded_where_pytorchs_are(n, reduction):
+    x, y = imode.from_numpy(rng.standard_normal((2, n)).astype("f")).half()
+    away = (x.float() - y.float()).half().float()  # a difference first, then its square
+    squares = (away * away).half()
+    exact = squares if reduction == "none" else getattr(squares.double(), reduction)().half()
+    assert imode.equal(F.mse_loss(x, y, reduction=reduction).nan_to_num(7), exact.nan_to_num(7))
+    probability = y.sigmoid()
+    found = F.binary_cross_entropy_with_logits(x, probability, reduction=reduction)
+    wanted = F.binary_cross_entropy_with_logits(
+        x.double(), probability.double(), reduction=reduction
+    )
+    assert imode.allclose(found.double(), wanted, rtol=2e-3, atol=1e-3, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("n", [1, 15, 16, 33, 5000])
+def test_functions_with_a_number_in_registers(n, dtype):
+    x, y, z = imode.from_numpy(rng.standard_normal((3, n)).astype("f")).to(dtype)
+    wide = [t.double() for t in (x, y, z)]
+    for function, exact in (
+        (lambda x, y, z: x.addcmul(y, z, value=0.3), None),
+        (lambda x, y, z: x.lerp(y, 0.3), None),
+        (lambda x, y, z: x.lerp(y, 0.9), None),
+        (lambda x, y, z: x**2, wide[0] * wide[0]),
+        (lambda x, y, z: x.square(), wide[0] * wide[0]),
+    ):
+        found = function(x, y, z)
+        assert found.dtype == dtype
+        assert_rounded(found, function(*wide) if exact is None else exact)
+        gaps = [imode.stack((t, t), 1)[:, 0] for t in (x, y, z)]
+        assert_rounded(function(*gaps), function(*wide) if exact is None else exact)
+    place = x.clone()
+    assert place.lerp_(y, 0.25) is place and imode.equal(place, x.lerp(y, 0.25))
+
+
 @pytest.mark.parametrize("dtype", NARROW)
 def test_gradients(dtype):
     x = imode.randn(4, 40).to(dtype).requires_grad_()
