@@ -70,6 +70,19 @@ def test_what_is_repeated_does_not_repeat_what_autocast_did(guard):
     assert seen == [dtype for dtype in wanted for _ in range(6)]
 
 
+@pytest.mark.parametrize("guard", [contextlib.nullcontext, imode.inference_mode])
+def test_recurrent_layers_see_autocast(guard):
+    x = imode.ones(3, 2, 4)
+    found = {}
+    for name in ("RNN", "LSTM", "GRU"):
+        layer, cell = getattr(imode.nn, name)(4, 5), getattr(imode.nn, f"{name}Cell")(4, 5)
+        with imode.autocast("cpu"), guard():
+            state = cell(x[0])
+            found[name] = layer(x)[0].dtype, (state[0] if name == "LSTM" else state).dtype
+    low, full = imode.bfloat16, imode.float32
+    assert found == {"RNN": (low, low), "LSTM": (low, full), "GRU": (full, full)}
+
+
 def test_hub_loads_from_a_folder(tmp_path):
     (tmp_path / "hubconf.py").write_text(
         "import imode\n"

@@ -5,7 +5,7 @@ import imode
 from imode.overrides import TorchFunctionMode
 
 # Those whose name is not PyTorch's entry end in one that is there: products of several matrices,
-# attention.
+# attention, networks whose states are sums of products.
 LOWER = frozenset(
     [
         "addbmm",
@@ -26,11 +26,16 @@ LOWER = frozenset(
         "linalg_multi_dot",
         "linalg_vecdot",
         "linear",
+        "lstm",
         "matmul",
         "matrix_power",
         "mm",
         "multi_head_attention_forward",
         "prelu",
+        "rnn_relu",
+        "rnn_relu_cell",
+        "rnn_tanh",
+        "rnn_tanh_cell",
         "scaled_dot_product_attention",
         "tensordot",
         "__matmul__",

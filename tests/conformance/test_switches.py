@@ -206,6 +206,13 @@ UNDER = [
     "x.norm()",
     "F.cosine_similarity(h,h)",
     "lib.baddbmm(y,h.expand(1,3,3),y)",
+    "lib.rnn_tanh_cell(x,x,x,x,x[0],x[1])",
+    "lib.rnn_relu_cell(h,x,x,x)",
+    "lib.gru_cell(x,x,lib.cat([x,x,x]),lib.cat([x,x,x]))",
+    "lib.lstm_cell(x,[x,x],lib.cat([x,x,x,x]),lib.cat([x,x,x,x]))[0]",
+    "lib.rnn_tanh(y,y,[x,x],False,1,0.0,False,False,False)[0]",
+    "lib.rnn_relu(y,y,[x,x],False,1,0.0,False,False,False)[1]",
+    "lib.gru(y,y,[lib.cat([x,x,x])]*2,False,1,0.0,False,False,False)[0]",
 ]
 
 

@@ -3,6 +3,7 @@
 import math
 import numbers
 
+import imode
 from imode import ops
 from imode._core.user_frames import warn
 
@@ -213,7 +214,7 @@ class RNNBase(Module):
         return PackedSequence(output, batch_sizes, order, inverse), self._as_hidden(last)
 
     def _run(self, inputs, states, rest):
-        function = getattr(ops, _FUNCTIONS[self.mode])
+        function = getattr(imode, _FUNCTIONS[self.mode])  # what function modes see
         output, *last = function(
             *inputs,
             states if self.mode == "LSTM" else states[0],
@@ -375,7 +376,7 @@ class RNNCell(RNNCellBase):
     def forward(self, input, hx=None):
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        function = ops.rnn_tanh_cell if self.nonlinearity == "tanh" else ops.rnn_relu_cell
+        function = imode.rnn_tanh_cell if self.nonlinearity == "tanh" else imode.rnn_relu_cell
         return self._step(function, input, hx)
 
 
@@ -391,7 +392,7 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input, hx=None):
-        return self._step(ops.lstm_cell, input, hx, pair=True)
+        return self._step(imode.lstm_cell, input, hx, pair=True)
 
 
 class GRUCell(RNNCellBase):
@@ -405,4 +406,4 @@ class GRUCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input, hx=None):
-        return self._step(ops.gru_cell, input, hx)
+        return self._step(imode.gru_cell, input, hx)
