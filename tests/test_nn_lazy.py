@@ -38,6 +38,11 @@ def test_lazy_layers_load_what_is_there():
     other.load_state_dict(full.state_dict())
     with pytest.raises(AssertionError, match="inferred from input: 4 is not equal to in_features"):
         other(imode.ones(2, 4))
+    waiting = nn.LazyLinear(3)
+    waiting.load_state_dict(nn.LazyLinear(3).state_dict())  # nothing is there yet
+    assert waiting.has_uninitialized_params() and waiting(x).shape == (2, 3)
+    with pytest.raises(RuntimeError, match="Can't access the shape of an uninitialized parameter"):
+        full.load_state_dict(nn.LazyLinear(3).state_dict())
 
 
 def test_what_is_refused():

@@ -11,7 +11,7 @@ from imode._core.internals import is_parameter
 from imode._core.tensor import Tensor
 from imode.guards import no_grad, normal_mode
 
-from ..parameter import Parameter, as_normal
+from ..parameter import Parameter, as_normal, is_lazy
 from ._hooks import MayReplace
 
 __all__ = ["collect", "load", "load_from_state_dict", "save_to_state_dict"]
@@ -142,6 +142,8 @@ def load_from_state_dict(
                 f'While copying the parameter named "{key}", expected imode.Tensor or Tensor-like '
                 f"object from checkpoint but received {type(value)}"
             )
+            continue
+        if is_lazy(target) and is_lazy(value):
             continue
         if target.dim() == 0 and value.dim() == 1 and value.shape[0] == 1:
             value = value[0]  # from a checkpoint older than 0-dim tensors
