@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import inspect
 import pickle
 import subprocess
 import sys
@@ -40,6 +41,17 @@ def test_copies_keep_class_and_attributes():
     y = copy.deepcopy([x, x])
     assert y[0] is y[1] and y[0].label is not x.label
     assert y[0].data_ptr() != x.data_ptr()
+
+
+def test_methods_of_tensor_are_shown_as_before():
+    class Own(imode.Tensor):
+        pass
+
+    assert imode.Tensor.max.__doc__.startswith("max()\nmax(other)")
+    assert imode.Tensor.shape.__doc__.startswith("The size of each dimension")
+    assert str(inspect.signature(imode.Tensor.numel)) == "(self, /)"
+    assert imode.Tensor.max.__qualname__ == "Tensor.max"
+    assert imode.Tensor.numel(imode.ones(3).as_subclass(Own)) == 3
 
 
 def test_functions_called_where_nobody_is_asked_give_tensors():

@@ -134,14 +134,19 @@ def reduce_tensor(tensor):
     """
     if not is_parameter(tensor):
         warn_if_has_hooks(tensor)
-    state = attributes_of(tensor) or None
+    made = _rebuilding(tensor)
+    state = attributes_of(tensor)
+    return (*made, state) if state else made
+
+
+def _rebuilding(tensor):
+    """The function that makes a tensor without attributes again, and its arguments."""
     if is_sparse(tensor):
-        return rebuild_sparse, _sparse_arguments(tensor), state
+        return rebuild_sparse, _sparse_arguments(tensor)
     if not tensor.is_cpu:
-        return rebuild_elsewhere, _elsewhere(tensor), state
+        return rebuild_elsewhere, _elsewhere(tensor)
     array, layout = _storage(array_of(tensor))
-    arguments = (array, tensor.requires_grad, is_parameter(tensor), layout)
-    return unpickle_tensor, arguments, state
+    return unpickle_tensor, (array, tensor.requires_grad, is_parameter(tensor), layout)
 
 
 def deepcopy_tensor(tensor, memo):

@@ -252,9 +252,15 @@ def _method(name):
 
 
 class _UnboundMethod(Native):
-    """`Tensor.numel`, which takes objects of subclasses, too: Tensor's own knows tensors alone."""
-
+    # `Tensor.numel`, which takes objects of subclasses, too: Tensor's own knows tensors alone.
     __slots__ = ()
+    __doc__ = property(lambda self: self._own.__doc__)
+
+    @property
+    def __signature__(self):
+        from inspect import signature  # takes long to import
+
+        return signature(self._own)
 
     def __call__(self, *args, **kwargs):
         if args and isinstance(args[0], TensorLike):
@@ -263,9 +269,9 @@ class _UnboundMethod(Native):
 
 
 class _UnboundAttribute(Native):
-    """`Tensor.shape`, whose `__get__` takes objects of subclasses, too."""
-
+    # `Tensor.shape`, whose `__get__` takes objects of subclasses, too.
     __slots__ = ()
+    __doc__ = property(lambda self: self._own.__doc__)
     __get__ = property(lambda self: _Getter(self._own.__get__))
 
 
