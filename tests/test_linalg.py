@@ -247,13 +247,6 @@ def test_kron_into_an_empty_out_lies_in_row_order():
     assert imode.equal(out, imode.kron(a, a))
 
 
-def test_kron_of_a_transposed_factor():
-    a, b = imode.arange(4.0).view(2, 2).t(), imode.arange(6.0).view(2, 3)
-    want = np.kron(a.numpy(), b.numpy())
-    close(imode.kron(a, b), want)
-    close(imode.kron(a, b, out=imode.empty(6, 4).t()), want)
-
-
 def test_linear_into_out():
     linear = imode.nn.functional.linear
     weight = imode.rand(4, 3, requires_grad=True)

@@ -477,4 +477,4 @@ def kron(self, other):
     left = ops._unsafe_view(self, [n for size in shape1 for n in (size, 1)])
     right = ops._unsafe_view(other, [n for size in shape2 for n in (1, size)])
     shape = [a * b for a, b in zip(shape1, shape2, strict=True)]
-    return ops._unsafe_view((left * right).contiguous(), shape)
+    return ops._unsafe_view(left * right, shape)

@@ -55,15 +55,6 @@ RULES = [
             v2 = lib.linalg.cross(v0, v1)
         """,
     ),
-    Rule(
-        "`kron` takes operands of any strides",
-        "outcome",
-        operators="kron",
-        there="RuntimeError: view size is not compatible.*",
-        witness="""
-            v0 = lib.ones(2, 2); v1 = lib.kron(v0.t(), v0)
-        """,
-    ),
     Shown(
         "`uint16` to `uint64` and float8 have fewer operators",
         "outcome",
