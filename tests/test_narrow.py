@@ -187,6 +187,22 @@ def test_a_loss_of_classes_reads_what_the_targets_pick(area, reduction, dtype):
         F.nll_loss(logs, target + 5)
 
 
+@pytest.mark.parametrize("dtype", NARROW)
+def test_gradients_on_meta_have_the_shape_of_the_input(dtype):
+    x = imode.ones(4, 6, 5, dtype=dtype, device="meta", requires_grad=True)
+    target = imode.zeros(4, 5, dtype=imode.int64, device="meta")
+    wide = imode.ones(6, device="meta")
+    for found in (
+        F.nll_loss(x, target),
+        F.nll_loss(x, target, reduction="none"),
+        F.mse_loss(x, x.detach()),
+        F.batch_norm(x, None, None, wide, wide, training=True),
+        F.group_norm(x, 2, wide, wide),
+    ):
+        (grad,) = imode.autograd.grad(found.sum(), x)
+        assert found.dtype == grad.dtype == dtype and grad.shape == x.shape
+
+
 @pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
 @pytest.mark.parametrize("n", [0, 1, 511, 513, 40_000])
 def test_losses_of_float16_are_rounded_where_pytorchs_are(n, reduction):

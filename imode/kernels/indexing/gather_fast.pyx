@@ -65,21 +65,25 @@ cdef inline bint _row(element* a, npy_intp length, element* b, int64_t* index, n
                       Action action) noexcept nogil:
     """As `_run`, for one row along the indexed dimension."""
     cdef npy_intp j
+    cdef uint64_t at              # read once: another thread may write to the index
     if action == GATHER:
         for j in range(n):
-            if <uint64_t>index[j] >= <uint64_t>length:
+            at = index[j]
+            if at >= <uint64_t>length:
                 return False
-            b[j] = a[index[j]]
+            b[j] = a[at]
     elif action == SCATTER:
         for j in range(n):
-            if <uint64_t>index[j] >= <uint64_t>length:
+            at = index[j]
+            if at >= <uint64_t>length:
                 return False
-            a[index[j]] = b[j]
+            a[at] = b[j]
     else:
         for j in range(n):
-            if <uint64_t>index[j] >= <uint64_t>length:
+            at = index[j]
+            if at >= <uint64_t>length:
                 return False
-            a[index[j]] += b[j]
+            a[at] += b[j]
     return True
 
 
@@ -101,15 +105,17 @@ cdef void _gather_part(Rows* rows, element* a, element* b, npy_intp begin,
     cdef const int64_t* index
     cdef const element* source
     cdef element* to
+    cdef uint64_t at
     while begin < end:
         index = <const int64_t*>(rows.index + r * rows.step)
         last = min(rows.n, j + end - begin)
         source, to = a + r * length, b + r * rows.n
         for i in range(j, last):
-            if <uint64_t>index[i] >= <uint64_t>length:
+            at = index[i]
+            if at >= <uint64_t>length:
                 rows.outside = True
                 return
-            to[i] = source[index[i]]
+            to[i] = source[at]
         begin += last - j
         r += 1
         j = 0
@@ -180,7 +186,7 @@ cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action, n
     left, right: the columns to visit; all of them where the columns are what is indexed.
     """
     cdef npy_intp at[MAX_DIMS]
-    cdef npy_intp base_a, base_b, j, rest = begin, _
+    cdef npy_intp base_a, base_b, j, place, rest = begin, _
     cdef npy_intp inner = w.shape[w.nd - 1], step_a = w.a[w.nd - 1], step_b = w.b[w.nd - 1]
     cdef npy_intp step = w.a[w.dim], length = w.length
     cdef int d
@@ -203,15 +209,17 @@ cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action, n
                 return
         else:
             for j in range(left, right):
-                if <uint64_t>index[j] >= <uint64_t>length:
+                place = index[j]
+                if <uint64_t>place >= <uint64_t>length:
                     w.outside = True
                     return
+                place = base_a + place * step + j * step_a
                 if action == GATHER:
-                    b[base_b + j * step_b] = a[base_a + index[j] * step + j * step_a]
+                    b[base_b + j * step_b] = a[place]
                 elif action == SCATTER:
-                    a[base_a + index[j] * step + j * step_a] = b[base_b + j * step_b]
+                    a[place] = b[base_b + j * step_b]
                 else:
-                    a[base_a + index[j] * step + j * step_a] += b[base_b + j * step_b]
+                    a[place] += b[base_b + j * step_b]
         index += inner
         for d in range(w.nd - 2, -1, -1):
             at[d] += 1

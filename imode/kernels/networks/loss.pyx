@@ -278,7 +278,7 @@ def nll_backward(grad, x, target, weight, long reduction, long ignore_index, tot
     _target = _describe(&p, x, target, ignore_index)        # p points into it
     _check_targets(&p)
     g = contiguous(cast(grad, np.float32) if narrow else grad)
-    if narrow:
+    if narrow and not skipping():
         kind, total, p.picked, picks = cnp.NPY_FLOAT, cast(total, np.float32), True, p.n * p.area
         out = cnp.PyArray_ZEROS(1, &picks, kind, 0)
     else:
