@@ -3,6 +3,7 @@
 Toledo, Locality of Reference in LU Decomposition with Partial Pivoting (1997). A product of
 matrices that lie column by column is that of their transposes, in the other order, for `gemm`.
 """
+from imode._core.parallel cimport num_threads, parallel_for, range_body
 from imode.kernels.products.gemm cimport gemm
 from libc.stdint cimport int32_t
 from libc.string cimport memset
@@ -28,13 +29,15 @@ cdef void exchange(bint wide, npy_intp n, npy_intp k, char* b, npy_intp ldb, con
 
 cdef enum:
     PANEL = 16                    # columns that are eliminated one after another
+    SIDES = 32                    # right-hand sides in a part: whole vectors
+    GRAIN = 1 << 19               # fewest multiplications for a thread
 
 
 cdef inline npy_intp _half(npy_intp n, npy_intp unit) noexcept nogil:
     return (n // 2 + unit - 1) // unit * unit
 
 
-cdef bint solve_triangle(bint wide, bint lower, bint unit, npy_intp n, npy_intp k, const char* a,
+cdef bint _solve(bint wide, bint lower, bint unit, npy_intp n, npy_intp k, const char* a,
                          npy_intp ar, npy_intp ac, char* b, npy_intp ldb,
                          bint share) noexcept nogil:
     cdef npy_intp item = 8 if wide else 4
@@ -51,15 +54,83 @@ cdef bint solve_triangle(bint wide, bint lower, bint unit, npy_intp n, npy_intp 
         return True
     if lower:
         return (
-            solve_triangle(wide, lower, unit, half, k, a, ar, ac, b, ldb, share)
+            _solve(wide, lower, unit, half, k, a, ar, ac, b, ldb, share)
             and gemm(wide, k, half, rest, b, ldb, 1, a + half * ar * item, ac, ar, below, ldb, True,
                      share)
-            and solve_triangle(wide, lower, unit, rest, k, corner, ar, ac, below, ldb, share))
+            and _solve(wide, lower, unit, rest, k, corner, ar, ac, below, ldb, share))
     return (
-        solve_triangle(wide, lower, unit, rest, k, corner, ar, ac, below, ldb, share)
+        _solve(wide, lower, unit, rest, k, corner, ar, ac, below, ldb, share)
         and gemm(wide, k, rest, half, below, ldb, 1, a + half * ac * item, ac, ar, b, ldb, True,
                  share)
-        and solve_triangle(wide, lower, unit, half, k, a, ar, ac, b, ldb, share))
+        and _solve(wide, lower, unit, half, k, a, ar, ac, b, ldb, share))
+
+
+# ---- on several threads: columns, which have nothing to do with each other ----
+
+cdef void _in_parts(npy_intp k, npy_intp each, range_body body, void* context) noexcept nogil:
+    """Share out k columns, each of so many multiplications."""
+    cdef npy_intp parts = max(k // SIDES, 1)
+    parallel_for(parts, max(GRAIN // (each * SIDES + 1), (parts - 1) // num_threads()) + 1, body,
+                 context)
+
+
+ctypedef struct System:
+    bint wide, lower, unit
+    npy_intp n, k, ar, ac, ldb
+    const char* a
+    char* b
+    bint failed
+
+
+cdef void _solve_some(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Parts begin to end of the right-hand sides; the last has all that are left."""
+    cdef System* s = <System*>context
+    cdef npy_intp first = begin * SIDES, last = end * SIDES
+    if s.k - last < SIDES:
+        last = s.k
+    if not _solve(s.wide, s.lower, s.unit, s.n, last - first, s.a, s.ar, s.ac,
+                  s.b + first * s.ldb * (8 if s.wide else 4), s.ldb, False):
+        s.failed = True
+
+
+cdef bint solve_triangle(bint wide, bint lower, bint unit, npy_intp n, npy_intp k, const char* a,
+                         npy_intp ar, npy_intp ac, char* b, npy_intp ldb,
+                         bint share) noexcept nogil:
+    cdef System s = System(wide, lower, unit, n, k, ar, ac, ldb, a, b, False)
+    if not share or k < 2 * SIDES:
+        return _solve(wide, lower, unit, n, k, a, ar, ac, b, ldb, share)
+    _in_parts(k, n * n // 2, _solve_some, &s)
+    return not s.failed
+
+
+# ---- LU and inverses ----
+
+ctypedef struct Right:             # the columns beside those of which LU is made
+    bint wide
+    npy_intp m, n, k, lda
+    char* a
+    const int32_t* pivots
+    bint failed
+
+
+cdef bint _update(Right* r, npy_intp first, npy_intp k) noexcept nogil:
+    """What LU of the left n columns does to k of the columns beside them."""
+    cdef npy_intp item = 8 if r.wide else 4
+    cdef char* right = r.a + (r.n + first) * r.lda * item
+    imode_exchange(r.wide, r.n, k, right, r.lda, r.pivots, False)
+    return _solve(r.wide, True, True, r.n, k, r.a, 1, r.lda, right, r.lda, False) and (
+        r.m == r.n or gemm(r.wide, k, r.n, r.m - r.n, right, r.lda, 1, r.a + r.n * item, r.lda, 1,
+                           right + r.n * item, r.lda, True, False))
+
+
+cdef void _update_some(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Parts begin to end of the columns; the last has all that are left."""
+    cdef Right* r = <Right*>context
+    cdef npy_intp first = begin * SIDES, last = end * SIDES
+    if r.k - last < SIDES:
+        last = r.k
+    if not _update(r, first, last - first):
+        r.failed = True
 
 
 cdef npy_intp factor(bint wide, npy_intp m, npy_intp n, char* a, npy_intp lda, int32_t* pivots,
@@ -68,19 +139,20 @@ cdef npy_intp factor(bint wide, npy_intp m, npy_intp n, char* a, npy_intp lda, i
     cdef npy_intp half = m if n > m else _half(n, PANEL), i
     cdef npy_intp first, then
     cdef char* right = a + half * lda * item
+    cdef Right r = Right(wide, m, half, n - half, lda, a, pivots, False)
     if n <= PANEL and n <= m:
         return imode_lu_panel(wide, m, n, a, lda, pivots)
     first = factor(wide, m, half, a, lda, pivots, share)
     if first < 0:
         return -1
-    imode_exchange(wide, half, n - half, right, lda, pivots, False)
-    if not solve_triangle(wide, True, True, half, n - half, a, 1, lda, right, lda, share):
+    if share:
+        _in_parts(r.k, half * m, _update_some, &r)
+    else:
+        r.failed = not _update(&r, 0, r.k)
+    if r.failed:
         return -1
     if m == half:
         return first
-    if not gemm(wide, n - half, half, m - half, right, lda, 1, a + half * item, lda, 1,
-                right + half * item, lda, True, share):
-        return -1
     then = factor(wide, m - half, n - half, right + half * item, lda, pivots + half, share)
     if then < 0:
         return -1

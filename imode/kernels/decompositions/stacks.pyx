@@ -5,6 +5,7 @@ first.
 """
 cimport numpy as cnp
 from imode._core.allocator cimport empty, view
+from imode._core.moving cimport imode_move, run_move
 from imode._core.parallel cimport parallel_for, skipping
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -89,6 +90,15 @@ cdef void _copy_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil
         target += s.step
 
 
+cdef void _copy_one(copy_t* s) noexcept nogil:
+    """The only matrix, a large one: in blocks, on several threads."""
+    cdef imode_move move
+    move.to, move.from_, move.item, move.nd = s.target, s.base, s.item, 2
+    move.dims[0], move.to_steps[0], move.from_steps[0] = s.n, s.ld * s.item, s.columns
+    move.dims[1], move.to_steps[1], move.from_steps[1] = s.m, s.item, s.rows
+    run_move(&move)
+
+
 cdef int copy_columns(ndarray to, ndarray a, bint transposed) except -1:
     """Copy the matrices of `a`, or the transposed ones, into those of `to`, which may have more
     rows; the stack of `a` is broadcast."""
@@ -108,6 +118,9 @@ cdef int copy_columns(ndarray to, ndarray a, bint transposed) except -1:
     s.base, s.target = <char*>cnp.PyArray_DATA(a), <char*>cnp.PyArray_DATA(to)
     if count * m * n < GRAIN:
         _copy_some(&s, 0, count)
+    elif count == 1:
+        with nogil:
+            _copy_one(&s)
     else:
         with nogil:
             parallel_for(count, GRAIN // (m * n) + 1, _copy_some, &s)

@@ -19,6 +19,7 @@ cdef enum:
     COLUMNS = 192                 # most in a block: with 384 rows of b they lie in the second cache
     PANEL = 32                    # a block has whole panels of the widest vectors
     ROWS = 96                     # fewest in a block, where columns are not enough for all threads
+    ALONE = 1 << 20               # multiplications that one thread has done before others come
 
 ctypedef struct Product:
     bint wide
@@ -57,7 +58,7 @@ cdef bint gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const char* a, npy
                npy_intp ak, const char* b, npy_intp bk, npy_intp bm, char* c, npy_intp ldc,
                bint minus, bint share) noexcept nogil:
     cdef Product p
-    cdef npy_intp threads = num_threads() if share else 1
+    cdef npy_intp threads = num_threads() if share and n * k * m >= ALONE else 1
     cdef npy_intp across = (m + COLUMNS - 1) // COLUMNS
     cdef npy_intp down = 1
     if threads > 1:
