@@ -69,7 +69,7 @@ cdef class _Reduction:
     cdef int keepdim
     cdef int dtype
     cdef int finish               # Finish
-    cdef bint chains              # folding folded values gives the same as folding all at once
+    cdef _Reduction then          # what folds folded values into the same as all at once, or None
     cdef bint abreast             # the loops take lanes side by side as they are
     cdef bint none_of             # () means no dimension, not all
 
@@ -81,7 +81,7 @@ cdef inline bint _is_narrow(int code) noexcept nogil:
 cdef _Reduction _new_reduction():
     cdef _Reduction self = _Reduction()
     cdef int code
-    self.chains = True
+    self.then = self
     for code in range(N_DTYPES):
         self.lanes[code].compute = NO_DTYPE
     return self
@@ -201,7 +201,7 @@ cdef _Reduction _truths(ufunc, loop_t floats, loop_t doubles, loop_t integers):
 cdef _Reduction _counts():
     cdef _Reduction self = _new_reduction()
     cdef int code
-    self.chains = False
+    self.then = _sums()
     for code in range(N_DTYPES):
         _serve(self, code, BOOL, INT64).rows = imode_count_b
     _serve(self, FLOAT32, FLOAT32, INT64).rows = imode_count_f
@@ -210,17 +210,22 @@ cdef _Reduction _counts():
     return self
 
 
-cdef _Reduction _of_reals(loop_t floats, loop_t doubles, bint chains):
+cdef _Reduction _of_reals(loop_t floats, loop_t doubles):
     cdef _Reduction self = _new_reduction()
-    self.chains = chains
     _serve(self, FLOAT32, FLOAT32, FLOAT32).rows = floats
     _serve(self, FLOAT64, FLOAT64, FLOAT64).rows = doubles
     return self
 
 
+cdef _Reduction _nan_sums():
+    cdef _Reduction self = _of_reals(imode_nansum_f, imode_nansum_d)
+    self.then = _sums()           # a sum that is NaN, of infinities, stays it
+    return self
+
+
 cdef _Reduction _logarithms():
     cdef _Reduction self = _new_reduction()
-    self.chains = False
+    self.then = None
     self.abreast = True
     _by_rows(self, row_loops.logsumexp, False)
     _serve(self, BFLOAT16, BFLOAT16, BFLOAT16).rows = brain.logsumexp
@@ -438,8 +443,8 @@ cdef void _fold_shared(Lanes* lanes, Plan* plan, char* data, char* out) noexcept
 
 cdef inline bint _chains(_Reduction self, Lanes* lanes) noexcept:
     """Whether results may be folded again: they are not rounded."""
-    return self.chains and not _is_narrow(lanes.out) and (
-        lanes.out == lanes.compute or _is_narrow(lanes.compute))
+    return self.then is not None and not _is_narrow(lanes.out) and (
+        self.then.lanes[lanes.out].compute == lanes.out)
 
 
 cdef bint _in_pieces(_Reduction self, Lanes* lanes, Plan* plan) noexcept:
@@ -499,6 +504,7 @@ cdef void _step_lanes(Lanes* lanes, char* data, npy_intp stride, char* out, npy_
 cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, bint keepdim):
     """Reduce `x`, which has the computing dtype and is not empty, along `axes`."""
     cdef Plan plan
+    cdef Lanes* again
     cdef ndarray out, parts
     cdef npy_intp n
     cdef long long inner
@@ -511,12 +517,13 @@ cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, b
         elif _chains(self, lanes):
             inner = _last_axes(x, axes)
             x = _folded(self, lanes, x, inner, True)
+            self = self.then
             lanes = &self.lanes[lanes.out]
         else:
             x = lanes_last(x, axes)
             return _folded_last(self, lanes, x, &plan)
         make_plan(x, axes, keepdim, &plan)
-    if not self.chains and not (self.abreast and plan.kept.stride[plan.kept.n - 1] == (
+    if self.then is not self and not (self.abreast and plan.kept.stride[plan.kept.n - 1] == (
             _itemsize[lanes.compute])) and (
             plan.lane.stride[0] != _itemsize[lanes.compute] and cnp.PyArray_SIZE(x) >= COPY):
         return _folded_last(self, lanes, lanes_last(x, axes), &plan)
@@ -526,11 +533,12 @@ cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, b
     if cnp.PyArray_SIZE(x) < GIL_FREE:
         _fold(lanes, &plan, data, result)
     elif _in_pieces(self, lanes, &plan):
+        again = &self.then.lanes[lanes.out]
         n = (plan.lane.size[0] + PIECE - 1) // PIECE
         parts = empty(typenum_of[lanes.out], 1, &n)
         if not skipping():
             with nogil:
-                _fold_pieces(lanes, &self.lanes[lanes.out], &plan, data, result,
+                _fold_pieces(lanes, again, &plan, data, result,
                              <char*>cnp.PyArray_DATA(parts), n)
     elif not skipping():
         with nogil:
@@ -640,8 +648,8 @@ cdef class _Norms(_Reduction):
 cdef _Norms _norms():
     cdef _Norms self = _Norms()
     self.dim, self.keepdim, self.dtype = 2, 3, 4
-    self.one = _of_reals(imode_norm1_f, imode_norm1_d, True)
-    self.two = _of_reals(imode_norm2_f, imode_norm2_d, True)
+    self.one = _of_reals(imode_norm1_f, imode_norm1_d)
+    self.two = _of_reals(imode_norm2_f, imode_norm2_d)
     return self
 
 
@@ -663,7 +671,7 @@ cdef object _norm_kernel(Operator op, keyset_t keys, PyObject** args):
 
 sum = _whole(_sums(), True)
 sum_dim = _along(_sums(), True)
-nansum = _along(_of_reals(imode_nansum_f, imode_nansum_d, False), True)
+nansum = _along(_nan_sums(), True)
 mean = _whole(_means(), True)
 mean_dim = _along(_means(), True)
 prod = _whole(_products(), True)
