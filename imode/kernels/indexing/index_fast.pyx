@@ -29,6 +29,7 @@ cnp.import_array()
 
 cdef enum:
     SHARED = 65536                # fewest bytes per thread
+    GRAIN = 16384                 # fewest additions per thread
     FAR = 1 << 16                 # so many elements do not fit the nearest cache
 
 ctypedef fused number:
@@ -163,37 +164,66 @@ cdef void _store_elements(char* a, char* values, int64_t* index, npy_intp count,
         parallel_for(size, (size + threads - 1) // threads, _spread_part, &s)
 
 
-cdef void _add(number* a, number* values, int64_t* index, npy_intp outer, npy_intp count,
-               npy_intp size, npy_intp width, bint one) noexcept nogil:
-    """a[o, index[i]] += values[o, i]."""
-    cdef npy_intp _, i, j
+cdef struct Sum:
+    int kind                      # NumPy's type number
+    char* a
+    const char* values
+    const int64_t* index
+    npy_intp outer, count, size, width
+    bint one                      # a single element for all
+    bint by_rows                  # parts that are shared out are rows of `a`, not of `outer`
+
+
+cdef void _add_block(const Sum* s, number* a, const number* values, npy_intp begin, npy_intp end,
+                     npy_intp top, npy_intp bottom) noexcept nogil:
+    """a[o, index[i]] += values[o, i] for o from `begin` to `end`, index[i] from `top` to `bottom`."""
+    cdef npy_intp o, i, j, at, size = s.size, width = s.width
     cdef number* to
-    for _ in range(outer):
-        for i in range(count):
-            to = a + _wrapped(index[i], size) * width
-            if one:
+    cdef const number* row
+    for o in range(begin, end):
+        for i in range(s.count):
+            at = _wrapped(s.index[i], size)
+            if not top <= at < bottom:
+                continue
+            to = a + (o * size + at) * width
+            if s.one:
                 for j in range(width):
                     to[j] += values[0]
             else:
+                row = values + (o * s.count + i) * width
                 for j in range(width):
-                    to[j] += values[j]
-                values += width
-        a += size * width
+                    to[j] += row[j]
+
+
+cdef void _add_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef const Sum* s = <const Sum*>context
+    cdef npy_intp top = 0, bottom = s.size
+    if s.by_rows:
+        top, bottom, begin, end = begin, end, 0, s.outer
+    if s.kind == cnp.NPY_FLOAT:
+        _add_block(s, <float*>s.a, <const float*>s.values, begin, end, top, bottom)
+    elif s.kind == cnp.NPY_DOUBLE:
+        _add_block(s, <double*>s.a, <const double*>s.values, begin, end, top, bottom)
+    else:
+        _add_block(s, <int64_t*>s.a, <const int64_t*>s.values, begin, end, top, bottom)
 
 
 cdef bint _can_add(int kind) noexcept:
     return kind in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64)
 
 
-cdef void _add_any(int kind, char* a, char* values, int64_t* index, npy_intp outer, npy_intp count,
-                   npy_intp size, npy_intp width, bint one) noexcept nogil:
-    """`_add` for NumPy's type number `kind`, one of those of `_can_add`."""
-    if kind == cnp.NPY_FLOAT:
-        _add(<float*>a, <float*>values, index, outer, count, size, width, one)
-    elif kind == cnp.NPY_DOUBLE:
-        _add(<double*>a, <double*>values, index, outer, count, size, width, one)
-    else:
-        _add(<int64_t*>a, <int64_t*>values, index, outer, count, size, width, one)
+cdef void _add_any(int kind, char* a, const char* values, const int64_t* index, npy_intp outer,
+                   npy_intp count, npy_intp size, npy_intp width, bint one) noexcept nogil:
+    """a[o, index[i]] += values[o, i], for NumPy's type number `kind`, one of those of `_can_add`.
+
+    What several threads add to one element would come in any order: each has elements of its own,
+    rows of `outer` or, if it reads all indices for that, rows of `a`.
+    """
+    cdef Sum s = [kind, a, values, index, outer, count, size, width, one, False]
+    cdef npy_intp threads = num_threads(), parts = outer, each = count * width
+    if outer < threads and width > 2 * threads:
+        s.by_rows, parts, each = True, size, outer * count * width // (size + 1)
+    parallel_for(parts, max(GRAIN // (each + 1), (parts - 1) // threads) + 1, _add_part, &s)
 
 
 cdef object _get(Operator op, keyset_t keys, PyObject** args):
@@ -299,19 +329,19 @@ cdef int _put(char* data, PyObject** args, void* plan) except -1:
     cdef npy_intp outer, width, count, size, total, item = _item(args[0])
     cdef Thread* thread
     cdef bint one = _count(values, 0, values.nd) == 1
+    cdef bint accumulate = <object>args[3] is not False
     if how.masked:
         fill_at_mask(data, a, at, item, values.data)
         return 0
     outer, width = _count(a, 0, how.dim), _count(a, how.dim + 1, a.nd)
     count, size = _count(at, 0, at.nd), a.dimensions[how.dim]
-    if <object>args[3] is not False:
-        _add_any(a.descr.type_num, data, values.data, <int64_t*>at.data, outer, count, size, width,
-                 one)
-        return 0
     total = outer * count * width
     _held = hold(args, 3) if total >= WORTH_IT else None
     thread = give_up_gil(total)
-    if outer == width == 1 and not one:
+    if accumulate:
+        _add_any(a.descr.type_num, data, values.data, <int64_t*>at.data, outer, count, size, width,
+                 one)
+    elif outer == width == 1 and not one:
         _store_elements(data, values.data, <int64_t*>at.data, count, size, item)
     else:
         _store(data, values.data, <int64_t*>at.data, outer, count, size, width * item, item, one)
@@ -449,8 +479,14 @@ cdef int _add_rows(char* data, PyObject** args, void* plan) except -1:
     cdef Fields* a = _array(args[0])
     cdef Fields* at = _array(args[2])
     cdef int dim = (<int*>plan)[0]
-    _add_any(a.descr.type_num, data, _array(args[3]).data, <int64_t*>at.data, _count(a, 0, dim),
-             at.dimensions[0], a.dimensions[dim], _count(a, dim + 1, a.nd), False)
+    cdef npy_intp outer = _count(a, 0, dim), width = _count(a, dim + 1, a.nd)
+    cdef npy_intp total = outer * at.dimensions[0] * width
+    cdef Thread* thread
+    _held = hold(args, 4) if total >= WORTH_IT else None
+    thread = give_up_gil(total)
+    _add_any(a.descr.type_num, data, _array(args[3]).data, <int64_t*>at.data, outer,
+             at.dimensions[0], a.dimensions[dim], width, False)
+    take_gil(thread)
     return 0
 
 
