@@ -112,7 +112,9 @@ BUILT_AS = (
 )
 
 
-HEADERS = {path.name: path for path in sorted(Path("imode").rglob("*.h"))}
+FOUND = sorted(Path("imode").rglob("*.h"))
+HEADERS = {path.name: path for path in FOUND}
+assert len(HEADERS) == len(FOUND), "two headers have one name: the compiler would see one of them"
 INCLUDE = re.compile(r'^ *# *(?:include|define +\w+) +"([^"]+)"', re.MULTILINE)
 
 

@@ -39,6 +39,7 @@ def bits(result):
 PLACES = np.random.default_rng(1).integers(-MANY, MANY, MANY)  # many of them twice
 COLUMNS = np.random.default_rng(2).integers(0, 500, (300, 500))
 X, A, H = numbers(3, MANY), numbers(4, 300, 500), numbers(5, MANY, dtype="int64", scale=99)
+HOLES = np.where(X < -1, np.float32("nan"), X)
 SHARED = {
     "put": lambda: tensor(X).put(tensor(PLACES), tensor(X[::-1])),
     "index_put": lambda: tensor(X).index_put((tensor(PLACES),), tensor(X[::-1])),
@@ -51,6 +52,15 @@ SHARED = {
     "added windows": lambda: F.fold(tensor(A.reshape(10, 60, 250)), (12, 31), (3, 4), (1, 2)),
     "batch norm of float16": lambda: imode.native_batch_norm(
         tensor(A.reshape(5, 12, 50, 50)).half(), *[None] * 4, True, 0.1, 1e-5
+    ),
+    "index_add": lambda: tensor(A).index_add(0, tensor(COLUMNS[:, 0] % 300), tensor(A)),
+    "index_add along the last dimension": lambda: tensor(A).index_add(
+        1, tensor(COLUMNS[0]), tensor(A)
+    ),
+    "nansum": lambda: (tensor(HOLES).nansum(), tensor(HOLES).nansum(keepdim=True)),
+    "count_nonzero": lambda: imode.count_nonzero(tensor(X * (X > 0))),
+    "triangular systems": lambda: imode.linalg.solve_triangular(
+        tensor(A[:, :300] + 300 * np.eye(300, dtype="float32")), tensor(A), upper=True
     ),
     "take": lambda: tensor(X).take(tensor(PLACES)),
     "topk": lambda: tuple(tensor(A).topk(10, 1)),
@@ -140,6 +150,38 @@ def test_of_several_writes_to_an_element_the_last_one_stays(dtype, threads):
     assert (zeros.put(tensor(PLACES), tensor(values)).numpy() == expected).all()
     zeros[tensor(PLACES)] = tensor(values)
     assert (zeros.numpy() == expected).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("shape, dim", [((700, 60), 0), ((60, 700), 1), ((3, 500, 40), 1)])
+def test_slices_are_added_at_their_index(shape, dim, dtype):
+    into, index = numbers(0, *shape, dtype=dtype, scale=9), np.arange(shape[dim]) * 7 % 50
+    added = numbers(1, *shape, dtype=dtype, scale=9)
+    expected = into.copy()
+    place = (slice(None),) * dim + (index,)
+    np.add.at(expected, place, added)
+    set_num_threads(2)
+    found = tensor(into).index_add(dim, tensor(index), tensor(added)).numpy()
+    assert np.allclose(found, expected, rtol=1e-5, atol=1e-4)
+    rows = index % shape[0]
+    ones = tensor(into).index_put((tensor(rows),), imode.ones((), dtype=tensor(into).dtype), True)
+    np.add.at(into, rows, 1)
+    assert np.allclose(ones.numpy(), into, rtol=1e-5, atol=1e-4)
+
+
+def test_parts_of_a_whole_tensor_are_folded_by_sums():
+    """A sum of infinities of both signs is NaN, and no element that `nansum` leaves out."""
+    x = tensor(HOLES)
+    assert x.nansum().item() == pytest.approx(np.nansum(HOLES.astype("float64")), rel=1e-4)
+    assert imode.count_nonzero(x) == np.count_nonzero(HOLES)
+    x[0], x[1] = float("inf"), float("-inf")
+    assert x.nansum().isnan()
+    x[1] = 0
+    assert x.nansum() == float("inf")
+    assert not tensor(X * 0).any() and tensor(X * 0 + 1).all()
+    truth = tensor(X * 0)
+    truth[-1] = 1
+    assert truth.any() and not truth.all()
 
 
 def test_an_index_out_of_range_leaves_all_as_it_was():

@@ -1,9 +1,8 @@
 # Shared by fast cases: tests of whether a fast case serves the arguments.
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
-from imode._core.allocator cimport Fields, empty, fields
+from imode._core.allocator cimport Fields, fields
 from imode._core.dispatch cimport Operator
-from imode._core.iterate cimport empty_like
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -137,17 +136,6 @@ cdef inline bint _real(PyObject* number, double* out) except -1:
         return False
     out[0] = <double>whole
     return True
-
-
-cdef inline ndarray _copied(PyObject* tensor, bint like=False):
-    cdef Fields* a = _array(tensor)
-    cdef ndarray out
-    if like:
-        out = empty_like(storage(<Tensor>tensor), a.descr.type_num)
-    else:
-        out = empty(a.descr.type_num, a.nd, a.dimensions)
-    memcpy(cnp.PyArray_DATA(out), a.data, cnp.PyArray_NBYTES(out))
-    return out
 
 
 cdef inline bint _fill_value(int kind, PyObject* value, char* item) except -1:

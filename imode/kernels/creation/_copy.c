@@ -1,6 +1,6 @@
 #include "convert.h"
 
-#include "whole.h"
+#include "whole_numbers.h"
 #include "wide.h"
 
 #define BLOCK 256

@@ -2,12 +2,14 @@
 # operator: the in-place form writes to its first argument, the functional form to a copy of it.
 from cpython.object cimport PyObject
 from imode._core.adapter cimport run_general
-from imode._core.allocator cimport root
+from imode._core.allocator cimport Fields, empty, root
 from imode._core.dispatch cimport INPLACE, Operator
+from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
-from imode._core.tensor cimport Tensor
-from imode.kernels.fast_guards cimport WRITEABLE, _array, _copied
+from imode._core.moving cimport copy_bytes
+from imode._core.tensor cimport Tensor, storage
+from imode.kernels.fast_guards cimport WRITEABLE, _array
 from numpy cimport ndarray
 
 cimport numpy as cnp
@@ -30,6 +32,17 @@ cdef inline bint may_write(Operator op, PyObject** args) noexcept:
 cdef inline bint disjoint(PyObject* target, PyObject* tensor) noexcept:
     """Whether a tensor that is read shares no memory with the array that is written to."""
     return target == NULL or root((<Tensor>tensor).array) != root(target)
+
+
+cdef inline ndarray _copied(PyObject* tensor, bint like):
+    cdef Fields* a = _array(tensor)
+    cdef ndarray out
+    if like:
+        out = empty_like(storage(<Tensor>tensor), a.descr.type_num)
+    else:
+        out = empty(a.descr.type_num, a.nd, a.dimensions)
+    copy_bytes(<char*>cnp.PyArray_DATA(out), a.data, cnp.PyArray_NBYTES(out))
+    return out
 
 
 cdef inline object run_write(Operator op, keyset_t keys, PyObject** args, check_t check,

@@ -11,7 +11,7 @@
 #include "elementary.h"
 #include "elementary_low.h"
 #include "operations.h"
-#include "whole.h"
+#include "whole_numbers.h"
 
 #include <complex.h>
 #include <float.h>

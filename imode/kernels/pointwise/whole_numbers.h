@@ -1,7 +1,7 @@
 /* Whole numbers below 2^51 in size to double and back, by additions: processors below x86-64-v4
    convert no vectors of int64. An integer becomes a double by the bits of 1.5 * 2^52 plus it. */
-#ifndef IMODE_WHOLE_H
-#define IMODE_WHOLE_H
+#ifndef IMODE_WHOLE_NUMBERS_H
+#define IMODE_WHOLE_NUMBERS_H
 
 #include "half.h"
 
