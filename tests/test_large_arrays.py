@@ -88,6 +88,7 @@ SHARED = {
     "determinants": lambda: imode.linalg.det(tensor(X[:149_984].reshape(-1, 4, 4))),
     "inverses": lambda: imode.linalg.inv(tensor(X[:149_760].reshape(-1, 12, 12))),
     "product": lambda: tensor(A) @ tensor(A).T,
+    "product of one row": lambda: tensor(X[:800]) @ tensor(numbers(8, 800, 1000)),
     "product of a few rows": lambda: tensor(numbers(7, 16, 900)) @ tensor(numbers(8, 700, 900)).T,
     "max_pool2d": lambda: F.max_pool2d(tensor(A)[None], 3, 2, 1, return_indices=True),
     "avg_pool2d": lambda: F.avg_pool2d(tensor(A)[None], 3, 2, 1),

@@ -34,6 +34,8 @@ cdef enum:
     PIECES = 64                   # most parts
     FLAT = 2097152                # from so many multiplications on, few rows are shared by columns
     COLUMNS = 192                 # about as many in a block
+    READ = 524288                 # elements of b from which on a single row or two are shared, too
+    BESIDE = 512                  # columns that are read at once for these: memory is the limit
 
 cdef loop_t _loop[N_DTYPES]       # np.matmul's, by Code
 cdef void* _loop_data[N_DTYPES]
@@ -294,6 +296,7 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
     cdef npy_intp work = n * k * m        # multiplications for one pair
     cdef bint floats = code == FLOAT32 or code == FLOAT64
     cdef int blas_threads = 0
+    cdef npy_intp columns = COLUMNS, least = FLAT
     cdef Product whole
     whole.code, whole.item = code, item
     whole.way = BY_BLAS
@@ -324,8 +327,10 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
     if whole.way != SMALL:
         blas_threads = one_thread()
     # The blocks of the BLAS depend on the shape alone, so that the bits do not on the threads.
-    if batch == 1 and n < ROWS and m >= 2 * COLUMNS and work >= FLAT and whole.way == BY_BLAS:
-        whole.columns = (m // (m // COLUMNS) + 15) // 16 * 16
+    if n <= 2:
+        columns, least = BESIDE, n * READ
+    if batch == 1 and n < ROWS and m >= 2 * COLUMNS and work >= least and whole.way == BY_BLAS:
+        whole.columns = (m // max(m // columns, 2) + 15) // 16 * 16
         parallel_for((m + whole.columns - 1) // whole.columns, 1, _blocks, &whole)
     elif batch == 1 and n >= 2 * ROWS and work >= SHARED and whole.way == BY_BLAS:
         parallel_for((n + ROWS - 1) // ROWS, 1, _rows, &whole)
