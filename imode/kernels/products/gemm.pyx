@@ -1,8 +1,9 @@
 """Large products of matrices of float32 and float64, shared between threads.
 
 The loops are in _gemm.c. How a product is cut has no influence on its bits, so it may depend on how
-many threads there are: into blocks of columns, which share nothing but `a`; where these are too
-few, of rows, too, each of which packs its block of `b` anew.
+many threads there are. Each takes some rows of `a`, so that they stay in its cache, and packs all
+of `b`, which pays from some hundred rows on; where there are fewer, a span of columns of `b`, in
+blocks; and where these are too few, both.
 """
 from imode._core.parallel cimport num_threads, parallel_for
 from libc.stdlib cimport free, malloc
@@ -18,6 +19,7 @@ cdef extern from "gemm.h" nogil:
 cdef enum:
     COLUMNS = 192                 # most in a block: with 384 rows of b they lie in the second cache
     PANEL = 32                    # a block has whole panels of the widest vectors
+    TALL = 256                    # rows for each thread from which on only rows are shared out
     ROWS = 96                     # fewest in a block, where columns are not enough for all threads
     ALONE = 1 << 20               # multiplications that one thread has done before others come
 
@@ -31,6 +33,8 @@ ctypedef struct Product:
     const char* b
     char* c
     npy_intp columns, rows        # of a block
+    npy_intp span                 # columns of as many blocks as a thread takes
+    npy_intp each                 # blocks in a span
     npy_intp across               # blocks beside each other
     bint failed
 
@@ -38,7 +42,7 @@ ctypedef struct Product:
 cdef void _blocks(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     """Blocks begin to end."""
     cdef Product* p = <Product*>context
-    cdef npy_intp i, j, n, m
+    cdef npy_intp i, j, n, m, span, beside
     cdef Py_ssize_t block
     cdef void* buffer = malloc(p.item * imode_gemm_buffer(
         p.wide, min(p.rows, p.n), p.k, min(p.columns, p.m), p.ak))
@@ -46,8 +50,12 @@ cdef void _blocks(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogi
         p.failed = True
         return
     for block in range(begin, end):
-        i, j = block // p.across * p.rows, block % p.across * p.columns
-        n, m = min(p.rows, p.n - i), min(p.columns, p.m - j)
+        beside = block % p.across
+        span = beside // p.each * p.span
+        i, j = block // p.across * p.rows, span + beside % p.each * p.columns
+        n, m = min(p.rows, p.n - i), min(p.columns, min(span + p.span, p.m) - j)
+        if m <= 0:                # the last span is shorter
+            continue
         imode_gemm(p.wide, n, p.k, m, p.a + i * p.an * p.item, p.an, p.ak,
                    p.b + j * p.bm * p.item, p.bk, p.bm, p.c + (i * p.ldc + j) * p.item, p.ldc,
                    p.minus, buffer)
@@ -59,19 +67,20 @@ cdef bint gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const char* a, npy
                bint minus, bint share) noexcept nogil:
     cdef Product p
     cdef npy_intp threads = num_threads() if share and n * k * m >= ALONE else 1
-    cdef npy_intp across = (m + COLUMNS - 1) // COLUMNS
-    cdef npy_intp down = 1
-    if threads > 1:
-        across = min((across + threads - 1) // threads * threads, (m + PANEL - 1) // PANEL)
-        if across % threads:
-            down = min((threads + across - 1) // across, (n + ROWS - 1) // ROWS)
+    cdef npy_intp spans = min(threads, (m + PANEL - 1) // PANEL), down = 1
+    if n >= threads * TALL:
+        spans, down = 1, threads
+    elif spans < threads:
+        down = min((threads + spans - 1) // spans, (n + ROWS - 1) // ROWS)
     p.wide, p.item = wide, 8 if wide else 4
     p.n, p.k, p.m, p.an, p.ak, p.bk, p.bm = n, k, m, an, ak, bk, bm
     p.a, p.b, p.c, p.ldc, p.minus = a, b, c, ldc, minus
-    p.columns = cut(m, across, PANEL)
+    p.span = cut(m, spans, PANEL)
+    p.each = (p.span + COLUMNS - 1) // COLUMNS
+    p.columns = cut(p.span, p.each, PANEL)
     p.rows = cut(n, down, 1)
-    p.across = (m + p.columns - 1) // p.columns
+    p.across = (m + p.span - 1) // p.span * p.each
     p.failed = False
-    parallel_for(p.across * ((n + p.rows - 1) // p.rows), 1 if threads > 1 else p.across * down,
+    parallel_for(p.across * ((n + p.rows - 1) // p.rows), 1 if threads > 1 else p.across,
                  _blocks, &p)
     return not p.failed
