@@ -426,3 +426,50 @@ def test_what_is_beyond_the_range_becomes_infinite_without_a_warning(size, dtype
             assert (wide == -INF).all()
     if dtype == imode.float32:
         assert (imode.add(x, x, out=imode.zeros(size)) == -INF).all()
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("shape", [*SHAPES, (4200, 9), (130, 515), (65, 4, 30)])
+def test_columns_are_summed_as_those_of_float32(shape, dtype):
+    x = imode.from_numpy(rng.standard_normal(shape).astype("f")).to(dtype)
+    x.view(-1)[[0, 1, -1]] = imode.tensor([-0.0, INF, NAN]).to(dtype)
+    for part in (x, x[1:], x[..., 1:], x[..., ::2], x[::2]):
+        for dim in ((0,), (0, 1)[: len(shape) - 1]):
+            found, wanted = part.sum(dim), part.float().sum(dim).to(dtype)
+            assert np.array_equal(found.view(imode.int16), wanted.view(imode.int16))
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("shape", [*SHAPES, (3, 70_000)])
+def test_norms(shape, dtype):
+    for x in layouts(shape, dtype):
+        for dim in (None, 0, 1):
+            assert_rounded(x.norm(2, dim), x.double().norm(2, dim))
+    assert x[:0].norm() == 0 and x[0, 0].norm() == x[0, 0].abs()
+    x[0, 1], x[1:, 2] = NAN, -INF
+    assert x.norm().isnan() and x.norm(2, 1)[0].isnan() and (x.norm(2, 1)[1:] == INF).all()
+
+
+def test_norms_of_bfloat16_neither_overflow_nor_vanish():
+    for size in (1e30, 1e-30):
+        x = imode.full((100, 40), size, dtype=imode.bfloat16)
+        for dim in (None, 0, 1):
+            assert_rounded(x.norm(2, dim), x.double().norm(2, dim))
+            assert x.norm(2, dim).min() > size
+
+
+@pytest.mark.parametrize("n", [31, 1025, 1 << 16])
+@pytest.mark.filterwarnings("error")
+def test_roots_of_every_number(n):
+    numbers = imode.arange(n, dtype=imode.int32).sub(n // 2).to(imode.int16)
+    for dtype in NARROW:
+        x = numbers.view(dtype)
+        for part in (x, x[3:], imode.stack((x, x), 1)[:, 0]):
+            whole = part[: len(part) // 32 * 32]
+            for found, exact in (
+                (part.sqrt(), part.double().sqrt()),
+                (whole.rsqrt(), whole.double().rsqrt()),
+            ):
+                wanted = exact.float().to(dtype)
+                assert found.nan_to_num(7).equal(wanted.nan_to_num(7))
+                assert imode.equal(found.signbit() | exact.isnan(), exact.signbit() | exact.isnan())

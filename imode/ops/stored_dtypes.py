@@ -37,7 +37,8 @@ _MOVES = _names("""
 
 # Their compiled kernels take bfloat16, a block or a row at a time.
 _SERVED = _names(
-    "mm bmm mv dot addmm baddbmm sum mean logsumexp softmax log_softmax max min argmax argmin"
+    "mm bmm mv dot addmm baddbmm sum mean linalg_vector_norm logsumexp softmax log_softmax max min "
+    "argmax argmin"
 )
 
 # Likewise, and parameters in float32 and indices may stand beside it.

@@ -97,6 +97,20 @@ V_CLONES static void rsqrt_e(char *const *p, npy_intp n) {
 MAP1(rsqrt_f, float, float, 1.0f / sqrtf(x))
 MAP1(rsqrt_d, double, double, 1.0 / sqrt(x))
 STEPWISE(1, rsqrt)
+static int rsqrt_narrow(char **args, intptr_t n, const intptr_t *steps, unsigned halves,
+                        int brain) {
+    const intptr_t whole = brain ? n : WHOLE(n);
+    char *rest[2] = {args[0], args[1]};
+    npy_intp left = n;
+    if (over_root_narrow(args, whole, steps, halves, brain)) {
+        rest[0] += whole * steps[0], rest[1] += whole * steps[1];
+        left = n - whole;
+    } else if (brain || halves != 3)
+        return 0;
+    if (left)
+        run_half(rest, &left, steps, &rsqrt_info[0]);
+    return 1;
+}
 STEPWISE(3, logit_backward)
 /* grad, self; PyTorch saves exp(-|x|), for float16 in float16 */
 #define SIGMOID_AWAY(NAME, T, ROUND, EXP, ABS)                                                     \
@@ -814,4 +828,11 @@ const imode_ufunc imode_pointwise[] = {
     ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves), ROW(1, flip), ROW(1, sgn_complex),
     ROW(2, xlog1py), ROW(2, ldexp), ROW(2, logaddexp2), ROW(2, heaviside), ROW(2, nextafter),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
+};
+
+/* Of numbers of 16 bits, beside the functions here and NumPy's. */
+imode_narrow imode_narrow_loops[] = {
+    {"relu", NARROW_OF(relu)},   {"square", NARROW_OF(square)},   {"pow", NARROW_OF(pow)},
+    {"rsqrt", rsqrt_narrow},     {"addcmul", NARROW_OF(addcmul)}, {"lerp", NARROW_OF(lerp)},
+    {"sqrt", NARROW_OF(sqrt)},   {NULL, NULL},
 };

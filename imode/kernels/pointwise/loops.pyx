@@ -91,13 +91,15 @@ cdef int _stand_beside(ufunc, int typenum, imode_rows_info* rows, narrow_loop na
 cdef int _stand_all_beside() except -1:
     cdef imode_operation* operation = imode_operations
     cdef imode_narrow* own = imode_narrow_loops
+    cdef str name
     add_rows_loop(imode_run_same, imode_run_rows, NULL)
     while operation.ufunc != NULL:
         _stand_beside(getattr(np, operation.ufunc.decode()), operation.type, &operation.rows,
                       operation.narrow)
         operation += 1
     while own.ufunc != NULL:
-        _stand_beside(globals()[own.ufunc.decode()], NPY_FLOAT, NULL, own.narrow)
+        name = own.ufunc.decode()
+        _stand_beside(globals().get(name) or getattr(np, name), NPY_FLOAT, NULL, own.narrow)
         own += 1
     return 0
 

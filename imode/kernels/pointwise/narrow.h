@@ -38,7 +38,7 @@ static int narrow_fits(int nin, const intptr_t *steps, unsigned halves, int *num
                                intptr_t n, int number, int brain) {                                \
         if (number == ARRAYS && brain)                                                             \
             NAME##_of_16(to, in, constant, n, ARRAYS, 1);                                          \
-        else if (number == ARRAYS)                                                                 \
+        else if (number == ARRAYS || NIN == 1)                                                     \
             NAME##_of_16(to, in, constant, n, ARRAYS, 0);                                          \
         else if (number == LEFT && brain)                                                          \
             NAME##_of_16(to, in, constant, n, LEFT, 1);                                            \
@@ -98,6 +98,10 @@ NARROW(product, 2, TIMES)
 NARROW(quotient, 2, OVER)
 NARROW(relu, 1, ABOVE_0)
 NARROW(square, 1, TIMES)
+#define ROOT(x, y) ((void)(y), _mm256_sqrt_ps(x))
+#define OVER_ROOT(x, y) ((void)(y), _mm256_div_ps(_mm256_set1_ps(1), _mm256_sqrt_ps(x)))
+NARROW(sqrt, 1, ROOT)
+NARROW(over_root, 1, OVER_ROOT)
 
 static int pow_narrow(char **args, intptr_t n, const intptr_t *steps, unsigned halves, int brain) {
     char *both[2] = {args[0], args[2]};
@@ -173,6 +177,7 @@ NARROW_WITH(addcmul, 3, PLUS_PRODUCT)
 NARROW_WITH(lerp, 2, BETWEEN)
 #define NARROW_OF(NAME) NAME##_narrow
 #else
+#define over_root_narrow(args, n, steps, halves, brain) 0
 #define NARROW_OF(NAME) NULL
 #endif
 

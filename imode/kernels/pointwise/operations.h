@@ -59,10 +59,5 @@ imode_operation imode_operations[] = {
 };
 const imode_loop imode_run_same = run_same, imode_run_rows = run_rows;
 const imode_loop imode_operate_on_rows = operate_on_rows;
-/* Of the functions here. */
-imode_narrow imode_narrow_loops[] = {
-    {"relu", NARROW_OF(relu)},       {"square", NARROW_OF(square)}, {"pow", NARROW_OF(pow)},
-    {"addcmul", NARROW_OF(addcmul)}, {"lerp", NARROW_OF(lerp)},     {NULL, NULL},
-};
 
 #endif

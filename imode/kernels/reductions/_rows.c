@@ -17,6 +17,9 @@
 #define BLOCK 2048
 #define TILE 512 /* columns summed side by side: two levels of sums fit into the L1 cache */
 
+/* The loops: dims = rows, n; steps = from row to row in and out, within a row. */
+#define EACH_ROW npy_intp rows = dims[0], n = dims[1], next = steps[0], stride = steps[2]
+
 /* ---- sum: one block of a contiguous row ---- */
 
 #define LOOPS "_sum_block.h"
@@ -89,52 +92,61 @@ static float sum_of_eight(const float *part) {
            ((part[1] + part[5]) + (part[3] + part[7]));
 }
 
-V_F16C float f16c_sum(const uint16_t *a, npy_intp n) {
-    const unsigned said = _mm_getcsr();
-    __m256 sum[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
-                     _mm256_setzero_ps()};
-    float part[8], rest = 0;
-    npy_intp i = 0;
-    for (; i + 32 <= n; i += 32)
-        UNROLL
-        for (int k = 0; k < 4; k++)
-            sum[k] = _mm256_add_ps(sum[k], WIDENED(a + i + 8 * k));
-    _mm256_storeu_ps(part, _mm256_add_ps(_mm256_add_ps(sum[0], sum[1]),
-                                         _mm256_add_ps(sum[2], sum[3])));
-    for (; i < n; i++)
-        rest += v_from_half(a[i]);
-    _mm_setcsr(said);
-    return sum_of_eight(part) + rest;
-}
-
-/* Two numbers at a time: one is the upper half of a float, and so is the other, moved up. */
-V_AVX2 float avx2_brain_sum(const uint16_t *a, npy_intp n) {
-    const __m256i upper = _mm256_set1_epi32((int)0xFFFF0000u);
-    __m256 sum[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
-                     _mm256_setzero_ps()};
-    float part[8], rest = 0;
-    npy_intp i = 0;
-    for (; i + 32 <= n; i += 32)
-        UNROLL
-        for (int k = 0; k < 2; k++) {
-            const __m256i two = _mm256_loadu_si256((const __m256i *)(a + i + 16 * k));
-            const __m256i one = _mm256_slli_epi32(two, 16), other = _mm256_and_si256(two, upper);
-            sum[2 * k] = _mm256_add_ps(sum[2 * k], _mm256_castsi256_ps(one));
-            sum[2 * k + 1] = _mm256_add_ps(sum[2 * k + 1], _mm256_castsi256_ps(other));
-        }
-    _mm256_storeu_ps(part, _mm256_add_ps(_mm256_add_ps(sum[0], sum[1]),
-                                         _mm256_add_ps(sum[2], sum[3])));
-    for (; i < n; i++)
-        rest += v_from_brain(a[i]);
-    return sum_of_eight(part) + rest;
-}
+#define SQUARE(x) ((x) * (x))
+/* Of bfloat16, two numbers at a time: one is the upper half of a float, and so is the other, moved
+   up. */
+#define NARROW_RUNS(NAME, TERM)                                                                    \
+    V_F16C float f16c_##NAME(const uint16_t *a, npy_intp n) {                                      \
+        const unsigned said = _mm_getcsr();                                                        \
+        __m256 sum[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),            \
+                         _mm256_setzero_ps()};                                                     \
+        float part[8], rest = 0;                                                                   \
+        npy_intp i = 0;                                                                            \
+        for (; i + 32 <= n; i += 32)                                                               \
+            UNROLL                                                                                 \
+            for (int k = 0; k < 4; k++) {                                                          \
+                const __m256 x = WIDENED(a + i + 8 * k);                                           \
+                sum[k] = _mm256_add_ps(sum[k], TERM(x));                                           \
+            }                                                                                      \
+        _mm256_storeu_ps(part, _mm256_add_ps(_mm256_add_ps(sum[0], sum[1]),                        \
+                                             _mm256_add_ps(sum[2], sum[3])));                      \
+        for (; i < n; i++)                                                                         \
+            rest += TERM(v_from_half(a[i]));                                                       \
+        _mm_setcsr(said);                                                                          \
+        return sum_of_eight(part) + rest;                                                          \
+    }                                                                                              \
+    V_AVX2 float avx2_brain_##NAME(const uint16_t *a, npy_intp n) {                                \
+        const __m256i upper = _mm256_set1_epi32((int)0xFFFF0000u);                                 \
+        __m256 sum[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),            \
+                         _mm256_setzero_ps()};                                                     \
+        float part[8], rest = 0;                                                                   \
+        npy_intp i = 0;                                                                            \
+        for (; i + 32 <= n; i += 32)                                                               \
+            UNROLL                                                                                 \
+            for (int k = 0; k < 2; k++) {                                                          \
+                const __m256i two = _mm256_loadu_si256((const __m256i *)(a + i + 16 * k));         \
+                const __m256 one = _mm256_castsi256_ps(_mm256_slli_epi32(two, 16));                \
+                const __m256 other = _mm256_castsi256_ps(_mm256_and_si256(two, upper));            \
+                sum[2 * k] = _mm256_add_ps(sum[2 * k], TERM(one));                                 \
+                sum[2 * k + 1] = _mm256_add_ps(sum[2 * k + 1], TERM(other));                       \
+            }                                                                                      \
+        _mm256_storeu_ps(part, _mm256_add_ps(_mm256_add_ps(sum[0], sum[1]),                        \
+                                             _mm256_add_ps(sum[2], sum[3])));                      \
+        for (; i < n; i++)                                                                         \
+            rest += TERM(v_from_brain(a[i]));                                                      \
+        return sum_of_eight(part) + rest;                                                          \
+    }
+NARROW_RUNS(sum, )
+NARROW_RUNS(squares, SQUARE)
 #else
 #define f16c_sum(a, n) 0.0f
 #define avx2_brain_sum(a, n) 0.0f
+#define f16c_squares(a, n) 0.0f
+#define avx2_brain_squares(a, n) 0.0f
 #endif
 
 
-#define SUM_NARROW(NAME, FILL, FITS, DIRECT)                                                       \
+#define SUM_NARROW(NAME, FILL, FITS, DIRECT, TERM)                                                     \
     static float NAME##_row(const char *a, npy_intp stride, npy_intp n) {                          \
         if (n > BLOCK) {                                                                           \
             npy_intp half = (n / 2 + BLOCK - 1) / BLOCK * BLOCK;                                   \
@@ -144,27 +156,47 @@ V_AVX2 float avx2_brain_sum(const uint16_t *a, npy_intp n) {
             return DIRECT((const uint16_t *)a, n);                                                 \
         float buffer[BLOCK];                                                                       \
         FILL(buffer, a, stride, n);                                                                \
+        for (npy_intp i = 0; i < n; i++)                                                           \
+            buffer[i] = TERM(buffer[i]);                                                           \
         return sum_f_block(buffer, n);                                                             \
     }
-SUM_NARROW(sum_e, from_half, V_HAS_F16C, f16c_sum)
-SUM_NARROW(sum_b, from_brain, V_HAS_AVX2, avx2_brain_sum)
+SUM_NARROW(sum_e, from_half, V_HAS_F16C, f16c_sum, )
+SUM_NARROW(sum_b, from_brain, V_HAS_AVX2, avx2_brain_sum, )
+SUM_NARROW(squares_e, from_half, V_HAS_F16C, f16c_squares, SQUARE)
+SUM_NARROW(squares_b, from_brain, V_HAS_AVX2, avx2_brain_squares, SQUARE)
+
+/* The root of a sum of squares, which is summed again in double where it left the range. */
+#define NORM_NARROW(LOOP, NAME, FROM)                                                              \
+    void LOOP(char **args, const npy_intp *dims, const npy_intp *steps, void *d) {                 \
+        (void)d;                                                                                   \
+        EACH_ROW;                                                                                  \
+        for (npy_intp r = 0; r < rows; r++) {                                                      \
+            const char *a = args[0] + r * next;                                                    \
+            double total = NAME##_row(a, stride, n);                                               \
+            if (!(total > 1e-30 && total < INFINITY)) {                                            \
+                total = 0;                                                                         \
+                for (npy_intp i = 0; i < n; i++)                                                   \
+                    total += SQUARE((double)FROM(*(const uint16_t *)(a + i * stride)));            \
+            }                                                                                      \
+            *(float *)(args[1] + r * steps[1]) = (float)sqrt(total);                               \
+        }                                                                                          \
+    }
+NORM_NARROW(imode_norm2_e_to_f, squares_e, v_from_half)
+NORM_NARROW(imode_norm2_b_to_f, squares_b, v_from_brain)
 
 /* ---- sum: columns side by side ---- */
 
-#define SUM_COLUMNS(NAME, T)                                                                       \
-    V_CLONES static void NAME##_columns(const char *a, npy_intp stride, npy_intp n, T *out,        \
-                                        npy_intp width) {                                          \
-        T levels[3][TILE]; /* of all rows, of the last 4096, of the last 64: partial sums */ \
+/* ADD adds the rows from `start` to `end` to levels[2], where zeros are. */
+#define SUM_COLUMNS(CLONES, NAME, T, ADD)                                                          \
+    CLONES static void NAME##_columns(const char *a, npy_intp stride, npy_intp n, T *out,          \
+                                      npy_intp width) {                                            \
+        T levels[3][TILE]; /* of all rows, of the last 4096, of the last 64: partial sums */       \
         for (int k = 0; k < 3; k++)                                                                \
             for (npy_intp j = 0; j < width; j++)                                                   \
                 levels[k][j] = 0;                                                                  \
         for (npy_intp start = 0; start < n; start += 64) {                                         \
             npy_intp end = n - start < 64 ? n : start + 64;                                        \
-            for (npy_intp i = start; i < end; i++) {                                               \
-                const T *row = (const T *)(a + i * stride);                                        \
-                for (npy_intp j = 0; j < width; j++)                                               \
-                    levels[2][j] += row[j];                                                        \
-            }                                                                                      \
+            ADD                                                                                    \
             for (int k = 1; k >= (end % 4096 == 0 || end == n ? 0 : 1); k--)                       \
                 for (npy_intp j = 0; j < width; j++) {                                             \
                     levels[k][j] += levels[k + 1][j];                                              \
@@ -174,11 +206,66 @@ SUM_NARROW(sum_b, from_brain, V_HAS_AVX2, avx2_brain_sum)
         for (npy_intp j = 0; j < width; j++)                                                       \
             out[j] = levels[0][j];                                                                 \
     }
-SUM_COLUMNS(sum_f, float)
-SUM_COLUMNS(sum_d, double)
+#define ADD_ROWS(T)                                                                                \
+    for (npy_intp i = start; i < end; i++) {                                                       \
+        const T *row = (const T *)(a + i * stride);                                                \
+        for (npy_intp j = 0; j < width; j++)                                                       \
+            levels[2][j] += row[j];                                                                \
+    }
+SUM_COLUMNS(V_CLONES, sum_f, float, ADD_ROWS(float))
+SUM_COLUMNS(V_CLONES, sum_d, double, ADD_ROWS(double))
 
-/* The loops: dims = rows, n; steps = from row to row in and out, within a row. */
-#define EACH_ROW npy_intp rows = dims[0], n = dims[1], next = steps[0], stride = steps[2]
+/* Of 16 bits, in the same order. In registers, 64 columns at a time, then eight, the last of which
+   may have been there already. */
+#define ADD_CONVERTED(FILL)                                                                        \
+    for (npy_intp i = start; i < end; i++) {                                                       \
+        float row[TILE];                                                                           \
+        FILL(row, a + i * stride, 2, width);                                                       \
+        for (npy_intp j = 0; j < width; j++)                                                       \
+            levels[2][j] += row[j];                                                                \
+    }
+#if defined(__GNUC__) && defined(__x86_64__)
+V_NARROW_INLINE void sum_vectors(const char *a, npy_intp stride, npy_intp n, float *out,
+                                 int vectors, int brain) {
+    __m256 sum[8];
+    UNROLL
+    for (int k = 0; k < vectors; k++)
+        sum[k] = _mm256_setzero_ps();
+    for (npy_intp i = 0; i < n; i++, a += stride)
+        UNROLL
+        for (int k = 0; k < vectors; k++)
+            sum[k] = _mm256_add_ps(sum[k], widened((const uint16_t *)a + 8 * k, brain));
+    UNROLL
+    for (int k = 0; k < vectors; k++)
+        _mm256_storeu_ps(out + 8 * k, sum[k]);
+}
+#define SUM_16(NAME, BRAIN)                                                                        \
+    __attribute__((target("avx2,f16c"))) static void NAME(                                         \
+        const char *a, npy_intp stride, npy_intp n, float *out, npy_intp width) {                  \
+        const unsigned said = _mm_getcsr();                                                        \
+        npy_intp j = 0;                                                                            \
+        for (; j + 64 <= width; j += 64)                                                           \
+            sum_vectors(a + 2 * j, stride, n, out + j, 8, BRAIN);                                  \
+        for (; j < width; j += 8) {                                                                \
+            const npy_intp at = width - j < 8 ? width - 8 : j;                                     \
+            sum_vectors(a + 2 * at, stride, n, out + at, 1, BRAIN);                                \
+        }                                                                                          \
+        _mm_setcsr(said);                                                                          \
+    }
+SUM_16(sum_16_half, 0)
+SUM_16(sum_16_brain, 1)
+#define ADD_16(DIRECT, FILL)                                                                       \
+    if (V_HAS_AVX2 && V_HAS_F16C) {                                                                \
+        DIRECT(a + start * stride, stride, end - start, levels[2], width);                         \
+    } else {                                                                                       \
+        ADD_CONVERTED(FILL)                                                                        \
+    }
+#else
+#define ADD_16(DIRECT, FILL) ADD_CONVERTED(FILL)
+#endif
+SUM_COLUMNS(, sum_e, float, ADD_16(sum_16_half, from_half))
+SUM_COLUMNS(, sum_b, float, ADD_16(sum_16_brain, from_brain))
+
 #define SUM_LOOP(NAME, T)                                                                          \
     static void NAME##_loop(char **args, const npy_intp *dims, const npy_intp *steps, void *d) {   \
         (void)d;                                                                                   \
@@ -219,8 +306,25 @@ SUM_LOOP_STRIDED(sum_cd)
     }
 SUM_LOOP_NARROW(static void sum_e_loop, sum_e, uint16_t, v_to_half)
 SUM_LOOP_NARROW(void imode_sum_b, sum_b, uint16_t, v_to_brain)
-SUM_LOOP_NARROW(void imode_sum_e_to_f, sum_e, float, )
-SUM_LOOP_NARROW(void imode_sum_b_to_f, sum_b, float, )
+SUM_LOOP_NARROW(static void sum_e_rows, sum_e, float, )
+SUM_LOOP_NARROW(static void sum_b_rows, sum_b, float, )
+
+/* With results in float: rows, or columns side by side. */
+#define SUM_LOOP_WIDE(LOOP, NAME)                                                                  \
+    void LOOP(char **args, const npy_intp *dims, const npy_intp *steps, void *d) {                 \
+        EACH_ROW;                                                                                  \
+        if (rows < 8 || next != 2 || steps[1] != sizeof(float) || stride == 2) {                   \
+            NAME##_rows(args, dims, steps, d);                                                     \
+            return;                                                                                \
+        }                                                                                          \
+        for (npy_intp j = 0; j < rows; j += TILE) {                                                \
+            const npy_intp from = rows - j < 8 ? rows - 8 : j; /* eight at least */                \
+            NAME##_columns(args[0] + 2 * from, stride, n, (float *)args[1] + from,                 \
+                           rows - from < TILE ? rows - from : TILE);                               \
+        }                                                                                          \
+    }
+SUM_LOOP_WIDE(imode_sum_e_to_f, sum_e)
+SUM_LOOP_WIDE(imode_sum_b_to_f, sum_b)
 
 /* Integers add exactly in any order; narrow integers and bool add up to int64. The totals are
    unsigned: they wrap around, as int64 does in NumPy. */

@@ -29,7 +29,7 @@ from imode._core.loops cimport find_loop, loop_t
 from imode._core.stored cimport run_otherwise
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.creation.copy cimport write
-from imode.kernels.reductions.rows cimport brain, wide_sums
+from imode.kernels.reductions.rows cimport brain, wide_norms, wide_sums
 from imode.kernels.reductions import rows as row_loops
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
@@ -46,6 +46,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     SIDE_BY_SIDE = 4              # from so many lanes on, columns are faster than rows
+    BESIDE = 8                    # the same, of 16 bits
     GRAIN = 32768                 # fewest elements per thread
     ABREAST = 64                  # lanes side by side that a thread takes at a time
     PIECE = 65536                 # elements of a single long lane that are folded on their own
@@ -71,6 +72,7 @@ cdef class _Reduction:
     cdef int finish               # Finish
     cdef _Reduction then          # what folds folded values into the same as all at once, or None
     cdef bint abreast             # the loops take lanes side by side as they are
+    cdef bint wide_columns        # `wide` takes lanes side by side as they are
     cdef bint none_of             # () means no dimension, not all
 
 
@@ -146,6 +148,7 @@ cdef _Reduction _sums():
     self.lanes[<int>FLOAT16].wide = wide_sums.half
     _serve(self, BFLOAT16, BFLOAT16, BFLOAT16).rows = brain.sum
     self.lanes[<int>BFLOAT16].wide = wide_sums.brain
+    self.wide_columns = True
     return self
 
 
@@ -588,7 +591,7 @@ cdef object _reduce(_Reduction self, _Reduction by, Operator op, keyset_t keys,
         axes = axes_of(args[self.dim], x.ndim)
         if axes == BAD or (axes == ALL and self.none_of and args[self.dim] != <PyObject*>None):
             return run_otherwise(op, keys, args)
-    if lanes.wide != NULL and (by.finish == MEAN or size >= GIL_FREE) or (
+    if lanes.wide != NULL and (lanes.rows == NULL or by.finish == MEAN or size >= GIL_FREE) or (
             _are_narrow_columns(lanes, x, axes)):
         return deliver(op, _in_floats(by, x, axes, keepdim), args)
     if lanes.compute != code_of[cnp.PyArray_TYPE(x)]:
@@ -601,17 +604,19 @@ cdef object _reduce(_Reduction self, _Reduction by, Operator op, keyset_t keys,
 
 cdef bint _are_narrow_columns(Lanes* lanes, ndarray x, long long axes) noexcept:
     """Whether 16 bits are folded whose lanes are no rows of memory: their loop reads rows."""
-    return _is_narrow(lanes.compute) and lanes.rows != NULL and axes != ALL and (
-        x.ndim and not axes >> (x.ndim - 1) & 1)
+    return _is_narrow(lanes.compute) and (lanes.rows != NULL or lanes.wide != NULL) and (
+        axes != ALL and x.ndim and not axes >> (x.ndim - 1) & 1)
 
 
 cdef ndarray _in_floats(_Reduction by, ndarray x, long long axes, bint keepdim):
-    """The reduction of 16 bits in float32, rounded at the end."""
+    """The reduction of 16 bits in float32, rounded at the end; lanes that `wide` does not read well
+    are copied."""
     cdef Lanes lanes = by.lanes[code_of[cnp.PyArray_TYPE(x)]]
     cdef npy_intp size = cnp.PyArray_SIZE(x)
     cdef int typenum = cnp.PyArray_TYPE(x)
     cdef ndarray wide, folded, out
-    if lanes.wide == NULL or _are_narrow_columns(&lanes, x, axes):
+    if lanes.wide == NULL or _are_narrow_columns(&lanes, x, axes) and not (
+            by.wide_columns and x.shape[x.ndim - 1] >= BESIDE and x.strides[x.ndim - 1] == 2):
         lanes = by.lanes[<int>FLOAT32]
         wide = empty_like(x, cnp.NPY_FLOAT)
         write(wide, x)            # both conversions have fast loops
@@ -650,6 +655,8 @@ cdef _Norms _norms():
     self.dim, self.keepdim, self.dtype = 2, 3, 4
     self.one = _of_reals(imode_norm1_f, imode_norm1_d)
     self.two = _of_reals(imode_norm2_f, imode_norm2_d)
+    _serve(self.two, FLOAT16, FLOAT16, FLOAT16).wide = wide_norms.half
+    _serve(self.two, BFLOAT16, BFLOAT16, BFLOAT16).wide = wide_norms.brain
     return self
 
 

@@ -14,10 +14,12 @@
 #define IMODE_OF_ROWS(name) \
     void name(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data);
 
-/* (n)->(): of bfloat16; of float16 and bfloat16 to float, for sums of sums. */
+/* (n)->(): of bfloat16; of float16 and bfloat16 to float, for sums of sums and norms of norms. */
 IMODE_OF_ROWS(imode_sum_b)
 IMODE_OF_ROWS(imode_sum_e_to_f)
 IMODE_OF_ROWS(imode_sum_b_to_f)
+IMODE_OF_ROWS(imode_norm2_e_to_f)
+IMODE_OF_ROWS(imode_norm2_b_to_f)
 IMODE_OF_ROWS(imode_logsumexp_b)
 
 /* (n)->(n): of bfloat16. */

@@ -13,7 +13,7 @@ cdef struct BrainLoops:           # of bfloat16, (n)->() and (n)->(n)
     loop_t softmax
     loop_t log_softmax
 
-cdef struct WideSums:             # sums in float of float16 and bfloat16, (n)->()
+cdef struct WideLoops:            # of float16 and bfloat16, with results in float, (n)->()
     loop_t half
     loop_t brain
 
@@ -22,5 +22,6 @@ cdef struct Columns:              # of lanes side by side: float32, float64
     scan_t log_softmax[2]
 
 cdef BrainLoops brain
-cdef WideSums wide_sums
+cdef WideLoops wide_sums
+cdef WideLoops wide_norms         # the roots of sums of squares
 cdef Columns columns

@@ -13,6 +13,8 @@ cdef extern from "rows.h" nogil:
     void imode_sum_b(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_sum_e_to_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_sum_b_to_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_norm2_e_to_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_norm2_b_to_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_logsumexp_b(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_softmax_b(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_log_softmax_b(char**, const npy_intp*, const npy_intp*, void*) noexcept
@@ -28,5 +30,6 @@ __all__ = make_all(imode_rows, globals())
 brain.sum, brain.logsumexp = imode_sum_b, imode_logsumexp_b
 brain.softmax, brain.log_softmax = imode_softmax_b, imode_log_softmax_b
 wide_sums.half, wide_sums.brain = imode_sum_e_to_f, imode_sum_b_to_f
+wide_norms.half, wide_norms.brain = imode_norm2_e_to_f, imode_norm2_b_to_f
 columns.softmax[0], columns.softmax[1] = imode_softmax_f, imode_softmax_d
 columns.log_softmax[0], columns.log_softmax[1] = imode_log_softmax_f, imode_log_softmax_d
