@@ -404,3 +404,16 @@ def test_a_mask_chooses_of_scattered_elements_in_row_order(dtype):
     for y in (x.permute(2, 0, 1), x[:, ::2, 1:], x[:1].expand(3, 3, 4), x.transpose(0, 2)[::3]):
         mask = imode.arange(y.numel()).view(y.shape) % 3 != 1
         assert y.masked_select(mask).tolist() == y.contiguous().masked_select(mask).tolist()
+
+
+@pytest.mark.parametrize(
+    "rows, columns", [(1, 9), (2, 7), (5, 8), (40, 4095), (3, 4097), (90, 4097)]
+)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2"])
+def test_columns_picked_of_every_row(rows, columns, dtype):
+    rng = np.random.default_rng(columns)
+    array = rng.integers(-99, 99, (rows, columns)).astype(dtype)
+    for count in (0, 1, columns, 2 * columns + 3):
+        at = rng.integers(0, columns, count)
+        assert np.array_equal(T(array).index_select(1, T(at)), array[:, at])
+        assert np.array_equal(T(array)[:, T(at - columns)], array[:, at])

@@ -31,6 +31,8 @@ cdef enum:
     SHARED = 65536                # fewest bytes per thread
     GRAIN = 16384                 # fewest additions per thread
     FAR = 1 << 16                 # so many elements do not fit the nearest cache
+    COLUMNS = 4096                # most indices that are checked once for all rows
+    LONGEST = 0x7FFFFFFF          # elements of a row that 32 bits count
 
 ctypedef fused number:
     float
@@ -45,20 +47,36 @@ ctypedef fused word:
     uint64_t
 
 
-cdef inline void _pick_words(word* out, const word* a, const int64_t* index, npy_intp count,
-                             npy_intp size, npy_intp begin, npy_intp end, int rows) noexcept nogil:
-    """out[r, i] = a[r, index[i]] for one row or four, which read the index once."""
-    cdef npy_intp i, at
-    if rows == 1:
-        for i in range(begin, end):
-            out[i] = a[_wrapped(index[i], size)]
-        return
+cdef inline void _pick_words(word* out, const word* a, const int64_t* index, npy_intp size,
+                             npy_intp begin, npy_intp end) noexcept nogil:
+    """out[i] = a[index[i]]."""
+    cdef npy_intp i
     for i in range(begin, end):
-        at = _wrapped(index[i], size)
-        out[i] = a[at]
-        out[i + count] = a[at + size]
-        out[i + 2 * count] = a[at + 2 * size]
-        out[i + 3 * count] = a[at + 3 * size]
+        out[i] = a[_wrapped(index[i], size)]
+
+
+cdef inline void _pick_rows(word* out, const word* a, const int64_t* index, npy_intp count,
+                            npy_intp size, npy_intp rows) noexcept nogil:
+    """out[r, i] = a[r, index[i]], with the index checked once. Each row is written from left to
+    right: the processor stores two words of a cache line at a time."""
+    cdef uint32_t[COLUMNS] at
+    cdef npy_intp i, _
+    for i in range(count):
+        at[i] = <uint32_t>_wrapped(index[i], size)
+    for _ in range(rows):
+        for i in range(0, count - 7, 8):
+            out[i] = a[at[i]]
+            out[i + 1] = a[at[i + 1]]
+            out[i + 2] = a[at[i + 2]]
+            out[i + 3] = a[at[i + 3]]
+            out[i + 4] = a[at[i + 4]]
+            out[i + 5] = a[at[i + 5]]
+            out[i + 6] = a[at[i + 6]]
+            out[i + 7] = a[at[i + 7]]
+        for i in range(count - count % 8, count):
+            out[i] = a[at[i]]
+        out += count
+        a += size
 
 
 cdef struct Pick:
@@ -76,18 +94,25 @@ cdef void _pick_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept n
     cdef npy_intp row = begin // p.count, j = begin - row * p.count, left = end - begin, last, i
     cdef char* a = p.a + row * p.size * p.chunk
     cdef char* out = p.out + row * p.count * p.chunk
-    cdef int rows
+    cdef npy_intp rows, done
     while left > 0:
-        rows = 4 if j == 0 and p.chunk in (4, 8) and left >= 4 * p.count else 1
-        last = min(p.count, j + left)
-        if p.chunk == 4:
-            _pick_words(<uint32_t*>out, <uint32_t*>a, p.index, p.count, p.size, j, last, rows)
-        elif p.chunk == 8:
-            _pick_words(<uint64_t*>out, <uint64_t*>a, p.index, p.count, p.size, j, last, rows)
+        rows = left // p.count if j == 0 and p.count <= COLUMNS and p.size <= LONGEST else 0
+        done = rows * p.count
+        if rows > 1 and p.chunk == 4:
+            _pick_rows(<uint32_t*>out, <uint32_t*>a, p.index, p.count, p.size, rows)
+        elif rows > 1 and p.chunk == 8:
+            _pick_rows(<uint64_t*>out, <uint64_t*>a, p.index, p.count, p.size, rows)
         else:
-            for i in range(j, last):
-                memcpy(out + i * p.chunk, a + _wrapped(p.index[i], p.size) * p.chunk, p.chunk)
-        left -= (last - j) * rows
+            rows, last = 1, min(p.count, j + left)
+            if p.chunk == 4:
+                _pick_words(<uint32_t*>out, <uint32_t*>a, p.index, p.size, j, last)
+            elif p.chunk == 8:
+                _pick_words(<uint64_t*>out, <uint64_t*>a, p.index, p.size, j, last)
+            else:
+                for i in range(j, last):
+                    memcpy(out + i * p.chunk, a + _wrapped(p.index[i], p.size) * p.chunk, p.chunk)
+            done = last - j
+        left -= done
         a += rows * p.size * p.chunk
         out += rows * p.count * p.chunk
         j = 0
