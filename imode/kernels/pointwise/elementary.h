@@ -223,6 +223,14 @@ V_INLINE float exp_of_square(float y, int32_t *k) {
     *k = (int32_t)(v_bits(shifted) - v_bits(V_ROUND));
     return HALVES(f, exp_terms, r) * (r * r) + r;
 }
+/* The same with fused multiply-add. */
+V_INLINE float exp_of_square_fused(float y, int32_t *k) {
+    const float square = y * y, low = fmaf(y, y, -square);
+    const float shifted = V_ROUND - square * 1.44269504f, kf = shifted - V_ROUND;
+    const float r = (-square - kf * V_LN2_HI) - (kf * V_LN2_LO + low);
+    *k = (int32_t)(v_bits(shifted) - v_bits(V_ROUND));
+    return HALVES(f, exp_terms, r) * (r * r) + r;
+}
 /* (1 + p) exp(y^2) erfc(y): the latter is a + less, (n + n_less) / (y + 2), rounded once. */
 V_INLINE float erfc_scaled(float y, float p) {
     const float d = y + 2.0f, over = 1.0f / d, q = fmaf(-4.0f, over, 1.0f);
@@ -235,16 +243,11 @@ V_INLINE float erfc_scaled(float y, float p) {
 #define ERFC_MOST 10.1f /* above, the result is 0 or 2 */
 V_INLINE float erfc_of_f(float x) {
     int32_t k;
-    const float y = fabsf(x) > ERFC_MOST ? ERFC_MOST : fabsf(x), p = exp_of_square(y, &k);
-    const float tail = v_scaled(erfc_scaled(y, p), k);
-    return x < 0 ? 2.0f - tail : tail;
-}
-/* for |x| up to ERFC_NEAR, where exp(-x^2) is in the range */
-#define ERFC_NEAR 9.0f
-V_INLINE float erfc_near(float x) {
-    int32_t k;
-    const float p = exp_of_square(fabsf(x), &k);
-    const float tail = erfc_scaled(fabsf(x), p) * v_float(((uint32_t)k << 23) + 0x3F800000u);
+    const float y = fabsf(x), p = exp_of_square_fused(y, &k);
+    /* times 2^30, since the result may be subnormal; what is above is set to 0 last, which takes less
+       than to compute with another number */
+    float tail = erfc_scaled(y, p) * v_float(((uint32_t)k << 23) + 0x4E800000u);
+    tail = (y > ERFC_MOST ? 0.0f : tail) * 0x1p-30f;
     return x < 0 ? 2.0f - tail : tail;
 }
 

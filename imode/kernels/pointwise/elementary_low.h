@@ -123,6 +123,7 @@ V_INLINE float erfc_product(float y, float v, float rest, float p) {
     const double off = 1.0 - ((double)y + 2.0) * (double)v;
     return (float)((1.0 + (double)p) * n * ((double)v + off * (double)(v + 2.5f * v * v)));
 }
+#define ERFC_NEAR 9.0f /* up to it exp(-x^2) is in the range */
 V_INLINE void erfc_stages(const float *a, float *out, npy_intp n) {
     float v[BLOCK], rest[BLOCK], tail[BLOCK];
     int32_t k[BLOCK];

@@ -246,6 +246,7 @@ V_INLINE float v_log1pf(float x) {
     return fabsf(x) < 1e-7f ? x : r; /* keeps -0 and subnormals */
 }
 
+/* Above 0.625 by exp(2 |x|) / 2 = 2^k * (r + 0.5 + ...), |r| <= ln2 / 4. */
 V_INLINE float v_tanhf(float x) {
     float a = fabsf(x), z = x * x;
     float p = -5.70498872745e-3f;
@@ -254,8 +255,17 @@ V_INLINE float v_tanhf(float x) {
     p = p * z + 1.33314422036e-1f;
     p = p * z + -3.33332819422e-1f;
     float small = p * z * a + a;
-    float twice = a + a > EXP_NEAR ? EXP_NEAR : a + a;
-    float large = 1.0f - 2.0f / (v_expf_near(twice) + 1.0f);
+    float y = a > 10.0f ? 10.0f : a;
+    float shifted = y * 2.88539008f + V_ROUND;
+    float r = y - (shifted - V_ROUND) * 0.34657359f;
+    float q = 4.40979005e-2f;
+    q = q * r + 1.33969799e-1f;
+    q = q * r + 3.33355630e-1f;
+    q = q * r + 6.66658878e-1f;
+    q = q * r + 9.99999702e-1f;
+    q = q * (r * r) + r + 0.5f;
+    float half = v_float(v_bits(q) + (v_bits(shifted) << 23));
+    float large = 1.0f - 1.0f / (half + 0.5f);
     return copysignf(a > 0.625f ? large : small, x); /* NaN uses `small` and stays NaN */
 }
 
