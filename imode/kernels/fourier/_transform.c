@@ -377,21 +377,16 @@ size_t imode_plan_bytes(const imode_plan *plan)
 
 size_t imode_plan_work(const imode_plan *plan, int kind, ptrdiff_t src_step, ptrdiff_t dst_step)
 {
-    const size_t n = plan->n + 1, pair = plan->wide ? 16 : 8, pack = set_for(plan->wide)->lanes * pair;
+    const size_t n = plan->n + 1, pair = plan->wide ? 16 : 8;
     const int strided = imode_strided(plan, kind, src_step, dst_step);
-    const size_t all = GROUPS * n * pack, most = LANES_MOST + GROUPS * pack;
-    size_t apart = strided || kind != IMODE_C2C ? 3 * (n * pair + 128) : 0, bundles = 0;
-    if (strided && plan->radices[0] && (n - 1) * pack <= LANES_MOST)
-        bundles = (all < most ? all : most) + n * pack;
-    apart += plan->work;
-    return apart > bundles ? apart : bundles;
+    return plan->work + (strided || kind != IMODE_C2C ? 3 * (n * pair + 128) : 0);
 }
 
 int imode_lines(const imode_plan *plan, int kind, ptrdiff_t src_step, ptrdiff_t dst_step, int *unit)
 {
     const int lanes = set_for(plan->wide)->lanes, strided = imode_strided(plan, kind, src_step, dst_step);
     *unit = imode_bundled(plan, lanes, strided) ? lanes : 1;
-    return kind == IMODE_C2C && strided ? GROUPS * lanes : lanes;
+    return lanes;
 }
 
 void imode_transform(const imode_plan *plan, int kind, int inverse, int both, double scale,

@@ -9,8 +9,7 @@ enum {
     LANES_MOST = 524288, /* bytes of a vector's lines, twice in the L2 cache; longer lines are
                             transformed one by one, in two steps */
     SHORT = 2048,        /* numbers of a line that leave room in the caches for another one */
-    GROUPS = 4,          /* of vectors' lines that are read and written together, */
-    BLOCK = 8            /* so many elements of each at a time */
+    GROUPS = 4           /* of vectors' lines that are read and written together */
 };
 
 /* Lengths without large prime factors are transformed by Stockham's passes, many lines at once

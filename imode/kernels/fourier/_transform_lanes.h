@@ -149,28 +149,36 @@ static void NAME(give)(char *dst, const NAME(place) *p, long n, const C *x, T sc
 
 static void NAME(line)(const imode_plan *, const void *, void *, int, double, void *);
 
-/* Groups of up to LANES lines each, at distances of LANES lines: a few elements of all of them at a time, so
-   that what lies side by side in memory is read, or written, once. */
-static void NAME(take_groups)(const char *src, const NAME(place) *p, ptrdiff_t apart, int lines, long n,
-                              C *const *x)
+/* Groups of LANES lines each, all side by side in memory, so that this is read, or written, once; the last
+   group may have fewer. */
+static void NAME(take_groups)(const char *src, const NAME(place) *p, int lines, long n, C *const *x)
 {
-    for (long j = 0; j < n; j += BLOCK)
-        for (int g = 0; g * LANES < lines; g++) {
-            NAME(place) one = *p;
-            one.lines = lines - g * LANES < LANES ? lines - g * LANES : LANES;
-            NAME(take)(src + g * apart + j * p->step, &one, n - j < BLOCK ? n - j : BLOCK, x[g] + j);
+    const int whole = lines / LANES;
+    for (long j = 0; j < n; j++)
+        for (int g = 0; g < whole; g++) {
+            const C c = NAME(apart)(src + g * LANES * PAIR + j * p->step);
+            x[g][j] = p->swap ? (C){{c.v[1], c.v[0]}} : c;
         }
+    if (lines % LANES) {
+        NAME(place) rest = *p;
+        rest.lines = lines % LANES;
+        NAME(take)(src + whole * LANES * PAIR, &rest, n, x[whole]);
+    }
 }
 
-static void NAME(give_groups)(char *dst, const NAME(place) *p, ptrdiff_t apart, int lines, long n,
-                              C *const *x, T scale)
+static void NAME(give_groups)(char *dst, const NAME(place) *p, int lines, long n, C *const *x, T scale)
 {
-    for (long j = 0; j < n; j += BLOCK)
-        for (int g = 0; g * LANES < lines; g++) {
-            NAME(place) one = *p;
-            one.lines = lines - g * LANES < LANES ? lines - g * LANES : LANES;
-            NAME(give)(dst + g * apart + j * p->step, &one, n - j < BLOCK ? n - j : BLOCK, x[g] + j, scale);
+    const int whole = lines / LANES;
+    for (long j = 0; j < n; j++)
+        for (int g = 0; g < whole; g++) {
+            const V a = x[g][j].v[0] * scale, b = x[g][j].v[1] * scale;
+            NAME(together)(dst + g * LANES * PAIR + j * p->step, p->swap ? b : a, p->swap ? a : b);
         }
+    if (lines % LANES) {
+        NAME(place) rest = *p;
+        rest.lines = lines % LANES;
+        NAME(give)(dst + whole * LANES * PAIR, &rest, n, x[whole], scale);
+    }
 }
 
 /* From the transform of LANES columns, LANES of their n1 numbers from k1 on, those of the rows from
@@ -296,7 +304,7 @@ static void NAME(two_steps)(const imode_plan *plan, const char *in, char *out, i
     else
         for (long j2 = 0; j2 < n2; j2 += GROUPS * LANES) {
             const int count = n2 - j2 < GROUPS * LANES ? (int)(n2 - j2) : GROUPS * LANES;
-            NAME(take_groups)(in + j2 * PAIR, &columns, LANES * PAIR, count, n1, x);
+            NAME(take_groups)(in + j2 * PAIR, &columns, count, n1, x);
             for (int g = 0; g * LANES < count; g++)
                 NAME(turns)(plan, NAME(passes)(plan->first, x[g], work), j2 + g * LANES,
                             count - g * LANES < LANES ? count - g * LANES : LANES, rows);
@@ -322,7 +330,7 @@ static void NAME(two_steps)(const imode_plan *plan, const char *in, char *out, i
         if (real)
             NAME(split_rows)(plan, found, (T *)out, scale);
         else if (!short_rows)
-            NAME(give_groups)(out + k1 * PAIR, &columns, LANES * PAIR, count, n2, found, scale);
+            NAME(give_groups)(out + k1 * PAIR, &columns, count, n2, found, scale);
     }
 }
 
@@ -512,34 +520,6 @@ static void NAME(bundle)(const imode_plan *plan, int kind, int swap, T scale, co
     }
 }
 
-/* The same of several groups of complex lines, each LANES, whose elements lie far apart. */
-static void NAME(bundles)(const imode_plan *plan, int groups, int swap, T scale, const char *src,
-                          const ptrdiff_t *src_at, ptrdiff_t src_step, char *dst,
-                          const ptrdiff_t *dst_at, ptrdiff_t dst_step, C *work)
-{
-    const long n = plan->n;
-    C *x[GROUPS], *y = work;
-    for (int g = 0; g < groups; g++)
-        x[g] = work + (g + 1) * (n + 1);
-    for (long j = 0; j < n; j += BLOCK)
-        for (int g = 0; g < groups; g++) {
-            const NAME(place) from = {src_at + g * LANES, src_step, sizeof(T), LANES, swap, 0};
-            NAME(take)(src + j * src_step, &from, n - j < BLOCK ? n - j : BLOCK, x[g] + j);
-        }
-    for (int g = 0; g < groups; g++) {
-        C *const found = NAME(passes)(plan, x[g], y);
-        if (found == y) {
-            y = x[g];
-            x[g] = found;
-        }
-    }
-    for (long j = 0; j < n; j += BLOCK)
-        for (int g = 0; g < groups; g++) {
-            const NAME(place) to = {dst_at + g * LANES, dst_step, sizeof(T), LANES, swap, 0};
-            NAME(give)(dst + j * dst_step, &to, n - j < BLOCK ? n - j : BLOCK, x[g] + j, scale);
-        }
-}
-
 INLINE void NAME(move)(const char *from, ptrdiff_t step, char *to, ptrdiff_t to_step, long n, size_t size)
 {
     for (long j = 0; j < n; j++)
@@ -609,21 +589,12 @@ static void NAME(run)(const imode_plan *plan, int kind, int inverse, int both, d
 {
     const int swap = inverse;
     const int strided = imode_strided(plan, kind, src_step, dst_step);
-    const size_t bytes = plan->n * sizeof(C);
     const int bundled = imode_bundled(plan, LANES, strided);
     for (int i = 0; i < lines;) {
         int count = lines - i < LANES ? lines - i : LANES;
-        int groups = (lines - i) / LANES;
-        groups = groups > GROUPS ? GROUPS : groups;
-        while (groups > 1 && groups * bytes > LANES_MOST)
-            groups--;
         if (!bundled || (count <= LANES / 4 && plan->n1))
             count = 1;
-        if (bundled && strided && kind == IMODE_C2C && groups > 1) {
-            count = groups * LANES;
-            NAME(bundles)(plan, groups, swap, (T)scale, src, src_at + i, src_step, dst, dst_at + i,
-                          dst_step, work);
-        } else if (bundled && (count > 1 || !plan->n1)) {
+        if (bundled && (count > 1 || !plan->n1)) {
             NAME(place) from = {src_at + i, src_step, sizeof(T), count, 0, 0};
             NAME(place) to = {dst_at + i, dst_step, sizeof(T), count, 0, 0};
             NAME(bundle)(plan, kind, swap, (T)scale, src, from, dst, to, work);
