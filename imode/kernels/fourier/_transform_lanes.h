@@ -149,6 +149,16 @@ static void NAME(give)(char *dst, const NAME(place) *p, long n, const C *x, T sc
 
 static void NAME(line)(const imode_plan *, const void *, void *, int, double, void *);
 
+/* LANES numbers will be used: said little by little, while others are computed, as a processor that waits
+   for many stops. AHEAD: from one such group to the next; lines that leave no room for others stay at 0. */
+#define AHEAD(plan) ((plan)->n <= SHORT ? LANES * PAIR : 0)
+INLINE void NAME(fetch)(const char *at)
+{
+    __builtin_prefetch(at);
+    if (LANES * PAIR > 64)
+        __builtin_prefetch(at + 64);
+}
+
 /* Groups of LANES lines each, all side by side in memory, so that this is read, or written, once; the last
    group may have fewer. */
 static void NAME(take_groups)(const char *src, const NAME(place) *p, int lines, long n, C *const *x)
@@ -166,11 +176,13 @@ static void NAME(take_groups)(const char *src, const NAME(place) *p, int lines, 
     }
 }
 
-static void NAME(give_groups)(char *dst, const NAME(place) *p, int lines, long n, C *const *x, T scale)
+static void NAME(give_groups)(char *dst, const NAME(place) *p, int lines, long n, C *const *x, T scale,
+                              const char *next, ptrdiff_t ahead)
 {
     const int whole = lines / LANES;
     for (long j = 0; j < n; j++)
         for (int g = 0; g < whole; g++) {
+            NAME(fetch)(next + (g * n + j) * ahead);
             const V a = x[g][j].v[0] * scale, b = x[g][j].v[1] * scale;
             NAME(together)(dst + g * LANES * PAIR + j * p->step, p->swap ? b : a, p->swap ? a : b);
         }
@@ -183,16 +195,19 @@ static void NAME(give_groups)(char *dst, const NAME(place) *p, int lines, long n
 
 /* From the transform of LANES columns, LANES of their n1 numbers from k1 on, those of the rows from
    column j2 on. */
-INLINE void NAME(turn)(const imode_plan *plan, const C *found, long k1, long j2, int count, C *rows)
+INLINE void NAME(turn)(const imode_plan *plan, const C *found, long k1, long j2, int count, C *rows,
+                       const char *out)
 {
     const long n1 = plan->n1, n2 = plan->n2, up2 = (n2 + LANES - 1) / LANES * LANES;
     const T *turns = (const T *)plan->turns + j2 + 2 * up2 * k1;
+    const ptrdiff_t ahead = AHEAD(plan);
     V res[LANES], ims[LANES];
     UNROLL
     for (int i = 0; i < LANES; i++) {
         const int k = k1 + i < n1 ? i : 0; /* what is beyond the last is not used */
         const C c = found[k];
         const T *turn = turns + 2 * up2 * k;
+        NAME(fetch)(out + (k1 / LANES * n2 + j2 + i) * ahead);
         const V re = *(const V *)turn, im = *(const V *)(turn + up2);
         res[i] = c.v[0] * re - c.v[1] * im;
         ims[i] = c.v[0] * im + c.v[1] * re;
@@ -204,15 +219,16 @@ INLINE void NAME(turn)(const imode_plan *plan, const C *found, long k1, long j2,
         to[i] = (C){{res[i], ims[i]}};
 }
 
-static void NAME(turns)(const imode_plan *plan, const C *found, long j2, int count, C *rows)
+static void NAME(turns)(const imode_plan *plan, const C *found, long j2, int count, C *rows,
+                        const char *out)
 {
     for (long k1 = 0; k1 < plan->n1; k1 += LANES)
-        NAME(turn)(plan, found + k1, k1, j2, count, rows);
+        NAME(turn)(plan, found + k1, k1, j2, count, rows, out);
 }
 
 /* The first step where n1 is 16: LANES columns. Where this is inlined, the compiler keeps them in memory. */
 APART static void NAME(columns_16)(const imode_plan *plan, const char *in, ptrdiff_t step, int swap,
-                                   long j2, C *rows)
+                                   long j2, C *rows, const char *out)
 {
     C all[16], found[16];
     UNROLL
@@ -226,11 +242,12 @@ APART static void NAME(columns_16)(const imode_plan *plan, const char *in, ptrdi
         found[j] = all[4 * (j % 4) + j / 4];
     UNROLL
     for (long k1 = 0; k1 < 16; k1 += LANES)
-        NAME(turn)(plan, found + k1, k1, j2, LANES, rows);
+        NAME(turn)(plan, found + k1, k1, j2, LANES, rows, out);
 }
 
 /* The second step where n2 is 16: LANES rows, to `found`, or straight to where they belong. */
-INLINE void NAME(rows_16)(const C *rows, C *found, char *out, ptrdiff_t step, int swap, T scale)
+INLINE void NAME(rows_16)(const C *rows, C *found, char *out, ptrdiff_t step, int swap, T scale,
+                          const char *next, ptrdiff_t ahead)
 {
     C all[16];
     UNROLL
@@ -240,6 +257,7 @@ INLINE void NAME(rows_16)(const C *rows, C *found, char *out, ptrdiff_t step, in
     UNROLL
     for (int j = 0; j < 16; j++) {
         const C c = all[4 * (j % 4) + j / 4];
+        NAME(fetch)(next + j * ahead);
         if (found)
             found[j] = c;
         else
@@ -298,39 +316,42 @@ static void NAME(two_steps)(const imode_plan *plan, const char *in, char *out, i
     for (int g = 0; g < GROUPS; g++)
         x[g] = work + (g + 1) * most;
     NAME(place) columns = {at, n2 * PAIR, sizeof(T), LANES, swap, 0};
+    const char *const next = in + plan->n * PAIR; /* line, if it is there */
+    const ptrdiff_t ahead = AHEAD(plan);
     if (WHOLE && n1 == 16)
         for (long j2 = 0; j2 < n2; j2 += LANES)
-            NAME(columns_16)(plan, in + j2 * PAIR, n2 * PAIR, swap, j2, rows);
+            NAME(columns_16)(plan, in + j2 * PAIR, n2 * PAIR, swap, j2, rows, out);
     else
         for (long j2 = 0; j2 < n2; j2 += GROUPS * LANES) {
             const int count = n2 - j2 < GROUPS * LANES ? (int)(n2 - j2) : GROUPS * LANES;
             NAME(take_groups)(in + j2 * PAIR, &columns, count, n1, x);
             for (int g = 0; g * LANES < count; g++)
                 NAME(turns)(plan, NAME(passes)(plan->first, x[g], work), j2 + g * LANES,
-                            count - g * LANES < LANES ? count - g * LANES : LANES, rows);
+                            count - g * LANES < LANES ? count - g * LANES : LANES, rows, out);
         }
-    for (long b = 0; plan->n <= SHORT && b <= plan->n * PAIR; b += 64) {
-        __builtin_prefetch(out + b, 1); /* written from both ends where it is real */
-        __builtin_prefetch(in + plan->n * PAIR + b); /* the next line, if it is there */
-    }
     columns.step = n1 * PAIR;
     for (long k1 = 0; k1 < n1; k1 += GROUPS * LANES) {
         const int count = n1 - k1 < GROUPS * LANES ? (int)(n1 - k1) : GROUPS * LANES;
         const int short_rows = WHOLE && n2 == 16;
         C *found[GROUPS];
+        const char *const here = next + k1 / LANES * n2 * ahead;
         for (int g = 0; g * LANES < count; g++) {
             C *const row = rows + (k1 / LANES + g) * n2;
+            const char *const part = here + g * n2 * ahead;
+            for (long j = 0; real && !short_rows && j < n2; j++)
+                NAME(fetch)(part + j * ahead);
             if (!short_rows)
                 found[g] = NAME(passes)(plan->second, row, x[g]);
             else if (real)
-                NAME(rows_16)(row, found[g] = x[g], NULL, 0, 0, 1);
+                NAME(rows_16)(row, found[g] = x[g], NULL, 0, 0, 1, part, ahead);
             else
-                NAME(rows_16)(row, NULL, out + (k1 + g * LANES) * PAIR, columns.step, swap, scale);
+                NAME(rows_16)(row, NULL, out + (k1 + g * LANES) * PAIR, columns.step, swap, scale, part,
+                              ahead);
         }
         if (real)
             NAME(split_rows)(plan, found, (T *)out, scale);
         else if (!short_rows)
-            NAME(give_groups)(out + k1 * PAIR, &columns, count, n2, found, scale);
+            NAME(give_groups)(out + k1 * PAIR, &columns, count, n2, found, scale, here, ahead);
     }
 }
 
@@ -614,3 +635,4 @@ static void NAME(run)(const imode_plan *plan, int kind, int inverse, int both, d
 #undef SPLIT
 #undef MERGE
 #undef WHOLE
+#undef AHEAD
