@@ -256,7 +256,7 @@ static int make_steps(imode_plan *plan, int lanes)
     plan->turns = table_of(plan, plan->n1 * 2 * up);
     if (!plan->first || !plan->second || !plan->turns)
         return -1;
-    plan->whole = lanes * (plan->wide ? 8 : 4) == 64 && plan->n1 % lanes == 0 && plan->n2 % lanes == 0;
+    plan->whole = lanes * (plan->wide ? 8 : 4) >= 32 && plan->n1 % lanes == 0 && plan->n2 % lanes == 0;
     for (long k = 0; k < plan->n1; k++)
         for (long j = 0; j < plan->n2; j++)
             put_root(plan->turns, 2 * up * k + j, up, plan->wide, (uint64_t)j * (uint64_t)k, n);
@@ -385,7 +385,7 @@ size_t imode_plan_work(const imode_plan *plan, int kind, ptrdiff_t src_step, ptr
 int imode_lines(const imode_plan *plan, int kind, ptrdiff_t src_step, ptrdiff_t dst_step, int *unit)
 {
     const int lanes = set_for(plan->wide)->lanes, strided = imode_strided(plan, kind, src_step, dst_step);
-    *unit = imode_bundled(plan, lanes, strided) ? lanes : 1;
+    *unit = imode_bundled(plan, kind, lanes, strided) ? lanes : 1;
     return lanes;
 }
 

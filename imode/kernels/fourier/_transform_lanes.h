@@ -571,7 +571,7 @@ static void NAME(single)(const imode_plan *plan, int kind, int swap, T scale, co
     }
     if (kind == IMODE_C2C)
         NAME(line)(plan, from, to, swap, scale, rest);
-    else if (kind == IMODE_R2C && even && WHOLE && plan->n1 <= GROUPS * LANES)
+    else if (kind == IMODE_R2C && even && plan->whole && plan->n1 <= GROUPS * LANES)
         NAME(two_steps)(plan, from, to, 0, (T)scale, 1, (C *)rest);
     else if (kind == IMODE_R2C && even) {
         NAME(line)(plan, from, middle, 0, 1, rest);
@@ -610,7 +610,7 @@ static void NAME(run)(const imode_plan *plan, int kind, int inverse, int both, d
 {
     const int swap = inverse;
     const int strided = imode_strided(plan, kind, src_step, dst_step);
-    const int bundled = imode_bundled(plan, LANES, strided);
+    const int bundled = imode_bundled(plan, kind, LANES, strided);
     for (int i = 0; i < lines;) {
         int count = lines - i < LANES ? lines - i : LANES;
         if (!bundled || (count <= LANES / 4 && plan->n1))
