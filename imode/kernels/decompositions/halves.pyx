@@ -38,8 +38,7 @@ cdef inline npy_intp _half(npy_intp n, npy_intp unit) noexcept nogil:
 
 
 cdef bint _solve(bint wide, bint lower, bint unit, npy_intp n, npy_intp k, const char* a,
-                         npy_intp ar, npy_intp ac, char* b, npy_intp ldb,
-                         bint share) noexcept nogil:
+                 npy_intp ar, npy_intp ac, char* b, npy_intp ldb, bint share) noexcept nogil:
     cdef npy_intp item = 8 if wide else 4
     cdef npy_intp half = _half(n, IMODE_FEW), rest = n - half
     cdef const char* corner = a + half * (ar + ac) * item

@@ -201,7 +201,7 @@ cdef struct Sum:
 
 cdef void _add_block(const Sum* s, number* a, const number* values, npy_intp begin, npy_intp end,
                      npy_intp top, npy_intp bottom) noexcept nogil:
-    """a[o, index[i]] += values[o, i] for o from `begin` to `end`, index[i] from `top` to `bottom`."""
+    """a[o, index[i]] += values[o, i]: o from `begin` to `end`, index[i] from `top` to `bottom`."""
     cdef npy_intp o, i, j, at, size = s.size, width = s.width
     cdef number* to
     cdef const number* row

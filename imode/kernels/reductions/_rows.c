@@ -146,7 +146,7 @@ NARROW_RUNS(squares, SQUARE)
 #endif
 
 
-#define SUM_NARROW(NAME, FILL, FITS, DIRECT, TERM)                                                     \
+#define SUM_NARROW(NAME, FILL, FITS, DIRECT, TERM)                                                 \
     static float NAME##_row(const char *a, npy_intp stride, npy_intp n) {                          \
         if (n > BLOCK) {                                                                           \
             npy_intp half = (n / 2 + BLOCK - 1) / BLOCK * BLOCK;                                   \
