@@ -156,10 +156,12 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
     }
-/* Long loops wait less for memory if what comes next is fetched while a block is computed. */
+/* Long loops wait less for memory if what comes next is fetched while a block is computed. What was
+   gathered from far apart is short, and nothing lies behind it. */
 #define READ_AHEAD                                                                                 \
-    for (npy_intp i = 0; i < m; i += 16)                                                           \
-        __builtin_prefetch(a + i + 2 * BLOCK);
+    if (n - start > 2 * BLOCK)                                                                     \
+        for (npy_intp i = 0; i < m; i += 16)                                                       \
+            __builtin_prefetch(a + i + 2 * BLOCK);
 /* A loop over blocks of floats by a function QUICK, of (in, out, n). */
 #define IN_BLOCKS(NAME, QUICK)                                                                     \
     static void NAME(char *const *p, npy_intp n) {                                                 \
