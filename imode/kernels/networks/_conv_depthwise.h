@@ -33,7 +33,7 @@ INLINE void NAME(taps)(const int rows, const int vecs, long cols, long count, co
     for (int i = 0; i < rows; i++) {
         T *to = out + i * ldo;
         if (vecs == 1 && end - to < LANES) {
-            T part[LANES];
+            T part[LANES] ALIGNED;
             memcpy(part, &sum[i][0], sizeof part);
             for (long j = 0; j < cols; j++)
                 to[j] = part[j];
@@ -184,7 +184,7 @@ INLINE VEC NAME(first_of)(VEC x, long rest) { return x; }
 /* The last `rest` elements of a row, then any, but none from `last` on. */
 INLINE VEC NAME(end_of)(const T *from, long rest, const T *last)
 {
-    T part[LANES] = {0};
+    T part[LANES] ALIGNED = {0};
     if (last - from >= LANES)
         return *(const VEC *)from;
     for (long i = 0; i < rest; i++)

@@ -129,7 +129,7 @@ INLINE void NAME(dots)(const int rows, const int cols, long depth, const T *a, l
                        const T *v, T *out, long ldo, const T *bias, int add)
 {
     VEC sum[4][2];
-    T part[LANES];
+    T part[LANES] ALIGNED;
     long k = 0;
     memset(sum, 0, sizeof sum);
     for (; k + LANES <= depth; k += LANES) {
