@@ -119,7 +119,7 @@ V_INLINE void turn_4(char *to, ptrdiff_t step, const char *line) {
        a buffer: lines a power of two apart share a few places of the cache. */                    \
     V_INLINE void block_##T(char *to, const ptrdiff_t *t, const char *from, const ptrdiff_t *f,    \
                             ptrdiff_t rows, ptrdiff_t columns) {                                   \
-        T line[BLOCK][BLOCK];                                                                      \
+        _Alignas(64) T line[BLOCK][BLOCK];                                                         \
         for (ptrdiff_t c = 0; c < columns; c++) {                                                  \
             const char *at = from + c * f[1];                                                      \
             PREFETCH(at + columns * f[1]); /* of the next block: these lines follow no pattern */  \

@@ -54,7 +54,7 @@ FLOATS(1, sigmoid, v_sigmoidf(x), 1.0 / (1.0 + v_exp(-x)))
 MAP1(logit_e, float, float, v_logf(AS_HALF(x / AS_HALF(1.0f - x))))
 MAP1(logit_anywhere, float, float, v_logf(x / (1.0f - x)))
 V_INLINE void logit_near(const float *a, float *out, npy_intp n) {
-    float odds[BLOCK];
+    _Alignas(64) float odds[BLOCK];
     for (npy_intp i = 0; i < n; i++)
         odds[i] = a[i] / (1.0f - a[i]);
     log_near(odds, out, n);

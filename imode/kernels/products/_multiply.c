@@ -199,7 +199,7 @@ SMALL(double, d)
             return;                                                                            \
         }                                                                                      \
         if (bk == 1 && n >= 8 && m >= lanes(WIDE) && k * m <= TURNED) {                        \
-            T turned[TURNED];                                                                  \
+            _Alignas(64) T turned[TURNED];                                                     \
             for (ptrdiff_t j = 0; j < m; j++)                                                  \
                 for (ptrdiff_t p = 0; p < k; p++) turned[p * m + j] = b[j * bm + p];           \
             tiles(WIDE, n, k, m, a, an, ak, turned, m, c);                                     \

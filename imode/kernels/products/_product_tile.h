@@ -182,7 +182,7 @@ static inline void NAME(product)(long rows, long cols, long depth, const T *a, l
 INLINE void NAME(dots_of)(const int rows, long depth, const T *a, long ai, const T *v, T *out)
 {
     VEC sum[4][4];
-    T part[LANES];
+    _Alignas(64) T part[LANES];
     long k = 0;
     UNROLL
     for (int i = 0; i < rows; i++) {

@@ -136,7 +136,8 @@ V_INLINE float bm_by_double(float a, float b, float c, int32_t *least) {
 #define BM_EACH(TO, VALUE) for (int i = 0; i < BM_PAIRS; i++) TO[i] = VALUE;
 #define BM_FMA(TO, A, B, C) BM_EACH(TO, bm_by_double(A, B, C, &least))
 static int bm_fill_by_double(float *data, float mean, float std) {
-    float x[BM_PAIRS], y[BM_PAIRS], z[BM_PAIRS], e[BM_PAIRS], radius[BM_PAIRS], s[BM_PAIRS];
+    _Alignas(64) float x[BM_PAIRS], y[BM_PAIRS], z[BM_PAIRS];
+    _Alignas(64) float e[BM_PAIRS], radius[BM_PAIRS], s[BM_PAIRS];
     int32_t j[BM_PAIRS], least = 0;
     for (int i = 0; i < BM_BLOCKS; i++) {
         memcpy(x + 8 * i, data + 16 * i, 32);

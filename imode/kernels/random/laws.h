@@ -60,7 +60,7 @@ static inline int law_settles(double x, double error, float *to) {
 }
 
 static void law_floats(mt_state *mt, float *out, int64_t n, int law, double a, double b) {
-    double units[LAW_BLOCK], x[LAW_BLOCK];
+    _Alignas(64) double units[LAW_BLOCK], x[LAW_BLOCK];
     const double by = law == LAW_EXPONENTIAL ? -1.0 / a : 1.0 / log1p(-a);
     for (; n > 0; n -= LAW_BLOCK, out += LAW_BLOCK) {
         const int m = n < LAW_BLOCK ? (int)n : LAW_BLOCK;
@@ -86,7 +86,8 @@ static void law_floats(mt_state *mt, float *out, int64_t n, int law, double a, d
 
 /* Pairs of normal numbers, or of those whose logarithms they are. */
 static void law_pairs(mt_state *mt, float *out, int64_t pairs, int law, double mean, double std) {
-    double angles[LAW_BLOCK], units[LAW_BLOCK], x[LAW_BLOCK], y[LAW_BLOCK], r[LAW_BLOCK];
+    _Alignas(64) double angles[LAW_BLOCK], units[LAW_BLOCK], r[LAW_BLOCK];
+    _Alignas(64) double x[LAW_BLOCK], y[LAW_BLOCK];
     for (; pairs > 0; pairs -= LAW_BLOCK / 2, out += LAW_BLOCK) {
         const int m = pairs < LAW_BLOCK / 2 ? (int)pairs : LAW_BLOCK / 2, whole = law_whole(m);
         for (int i = 0; i < whole; i++) {

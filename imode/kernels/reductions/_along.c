@@ -119,8 +119,8 @@ void imode_cumsum_l(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptr
     }                                                                                          \
     V_CLONES static void NAME##_tile(const T* x, T* y, ptrdiff_t n, ptrdiff_t step,            \
                                      int width) {                                              \
-        T top[64];                                                                             \
-        double sum[64];                                                                        \
+        _Alignas(64) T top[64];                                                                \
+        _Alignas(64) double sum[64];                                                           \
         for (int j = 0; j < width; j++) top[j] = -INFINITY, sum[j] = 0;                        \
         for (ptrdiff_t k = 0; k < n; k++)                                                      \
             V_IVDEP for (int j = 0; j < width; j++) {                                          \

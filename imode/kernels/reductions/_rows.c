@@ -70,7 +70,7 @@ SUM_ROW(sum_d, double)
                 total[k] = left[k] + right[k];                                                     \
             return;                                                                                \
         }                                                                                          \
-        T buffer[BLOCK];                                                                           \
+        _Alignas(64) T buffer[BLOCK];                                                              \
         for (int k = 0; k < PARTS; k++) {                                                          \
             if (stride == 2 * sizeof(T)) /* known to the compiler, it vectorises */                \
                 COPY(T, 2 * sizeof(T))                                                             \
@@ -154,7 +154,7 @@ NARROW_RUNS(squares, SQUARE)
         }                                                                                          \
         if (stride == 2 && n >= 32 && FITS)                                                        \
             return DIRECT((const uint16_t *)a, n);                                                 \
-        float buffer[BLOCK];                                                                       \
+        _Alignas(64) float buffer[BLOCK];                                                          \
         FILL(buffer, a, stride, n);                                                                \
         for (npy_intp i = 0; i < n; i++)                                                           \
             buffer[i] = TERM(buffer[i]);                                                           \
@@ -190,7 +190,7 @@ NORM_NARROW(imode_norm2_b_to_f, squares_b, v_from_brain)
 #define SUM_COLUMNS(CLONES, NAME, T, ADD)                                                          \
     CLONES static void NAME##_columns(const char *a, npy_intp stride, npy_intp n, T *out,          \
                                       npy_intp width) {                                            \
-        T levels[3][TILE]; /* of all rows, of the last 4096, of the last 64: partial sums */       \
+        _Alignas(64) T levels[3][TILE]; /* sums of all rows, of the last 4096, of the last 64 */   \
         for (int k = 0; k < 3; k++)                                                                \
             for (npy_intp j = 0; j < width; j++)                                                   \
                 levels[k][j] = 0;                                                                  \
@@ -219,7 +219,7 @@ SUM_COLUMNS(V_CLONES, sum_d, double, ADD_ROWS(double))
    may have been there already. */
 #define ADD_CONVERTED(FILL)                                                                        \
     for (npy_intp i = start; i < end; i++) {                                                       \
-        float row[TILE];                                                                           \
+        _Alignas(64) float row[TILE];                                                              \
         FILL(row, a + i * stride, 2, width);                                                       \
         for (npy_intp j = 0; j < width; j++)                                                       \
             levels[2][j] += row[j];                                                                \
@@ -422,7 +422,7 @@ SCALE_ROW(row_d, double)
             npy_intp half = (n / 2 + BLOCK - 1) / BLOCK * BLOCK;                                   \
             return exp_sum_##S(a, shift, half) + exp_sum_##S(a + half, shift, n - half);           \
         }                                                                                          \
-        T buffer[BLOCK];                                                                           \
+        _Alignas(64) T buffer[BLOCK];                                                              \
         exp_##S(a, shift, buffer, n);                                                              \
         return sum_##S##_block(buffer, n);                                                         \
     }                                                                                              \
@@ -501,7 +501,7 @@ MOVES(d, double)
             else                                                                                   \
                 for (npy_intp i = 0; i < n; i += LINES) { /* all of a cache line, once */          \
                     const npy_intp lines = n - i < LINES ? n - i : LINES;                          \
-                    T tile[LINES][SIDE_BY_SIDE];                                                   \
+                    _Alignas(64) T tile[LINES][SIDE_BY_SIDE];                                      \
                     for (npy_intp l = 0; l < lines; l++)                                           \
                         take_##S(tile[l], a + (i + l) * stride, next, w);                          \
                     for (npy_intp k = 0; k < w; k++)                                               \
@@ -541,7 +541,7 @@ ROW_LOOPS(logsumexp, 0, 0)
 #define EXPONENTIALS(NAME, T, EXP)                                                                 \
     V_CLONES static void NAME##_sums(const T *x, npy_intp n, npy_intp step, int width,             \
                                      int finite, T *top, T *sum) {                                 \
-        T part[ABREAST];                                                                           \
+        _Alignas(64) T part[ABREAST];                                                              \
         for (int j = 0; j < width; j++) {                                                          \
             top[j] = x[j];                                                                         \
             sum[j] = 0;                                                                            \
@@ -567,7 +567,7 @@ EXPONENTIALS(exps_d, double, v_exp)
 #define COLUMNS(NAME, T, EXPS, EXP, LOG, IS_LOG)                                                   \
     V_CLONES static void NAME##_tile(const T *x, T *y, npy_intp n, npy_intp step,                  \
                                      int width) {                                                  \
-        T top[ABREAST], sum[ABREAST];                                                              \
+        _Alignas(64) T top[ABREAST], sum[ABREAST];                                                 \
         EXPS##_sums(x, n, step, width, 0, top, sum);                                               \
         for (int j = 0; j < width; j++) sum[j] = IS_LOG ? LOG(sum[j]) : 1 / sum[j];                \
         for (npy_intp k = 0; k < n; k++) {                                                         \
@@ -603,7 +603,7 @@ COLUMNS(imode_log_softmax_d, double, exps_d, v_exp, log, 1)
         }                                                                                          \
         for (npy_intp r = 0; r < rows; r += ABREAST) {                                             \
             const int width = rows - r < ABREAST ? (int)(rows - r) : ABREAST;                      \
-            T top[ABREAST], sum[ABREAST], *out = (T *)args[1] + r;                                 \
+            _Alignas(64) T top[ABREAST], sum[ABREAST], *out = (T *)args[1] + r;                    \
             exps_##S##_sums((const T *)args[0] + r, n, stride / size, width, 1, top, sum);         \
             for (int j = 0; j < width; j++)                                                        \
                 out[j] = LOG(sum[j]) + top[j];                                                     \

@@ -133,7 +133,7 @@ static void NAME(queries)(const attention_t *a, long head, long q0, long rows, c
     const T *q = (const T *)a->q + head * a->q_head + q0 * a->q_row;
     T *out = (T *)a->out + head * a->out_head + q0 * a->out_row;
     T *lse = (T *)a->lse + head * a->nq + q0;
-    T most[BLOCK_Q], under[BLOCK_Q];
+    _Alignas(64) T most[BLOCK_Q], under[BLOCK_Q];
     const long end = NAME(visible)(a, q0, rows);
     for (long i = 0; i < rows; i++)
         most[i] = -(T)INFINITY, under[i] = 0;
@@ -220,7 +220,7 @@ static void NAME(queries_back)(const attention_t *a, const NAME(room_t) *room, l
     const T *out = (const T *)a->out + head * a->out_head + q0 * a->out_row;
     const T *grad = (const T *)a->grad + (head * a->nq + q0) * a->dv;
     T *to = (T *)a->grad_q + head * a->grad_q_head + q0 * a->grad_q_row;
-    T delta[BLOCK_Q];
+    _Alignas(64) T delta[BLOCK_Q];
     const long end = NAME(visible)(a, q0, rows);
     for (long i = 0; i < rows; i++)
         delta[i] = NAME(dot)(grad + i * a->dv, out + i * a->out_row, a->dv);

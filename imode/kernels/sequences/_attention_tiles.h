@@ -51,7 +51,7 @@ static void tile_queries(const attention_t *a, long head, long q0, long rows, co
     const uint16_t *q = (const uint16_t *)a->q + head * a->q_head + q0 * a->q_row;
     uint16_t *out = (uint16_t *)a->out + head * a->out_head + q0 * a->out_row;
     float *lse = (float *)a->lse + head * a->nq + q0;
-    float most[BLOCK_Q], under[BLOCK_Q];
+    _Alignas(64) float most[BLOCK_Q], under[BLOCK_Q];
     const long end = visible_float_v4(a, q0, rows);
     const long d = FULL(a->d), dv = FULL(a->dv), nk = FULL(a->nk);
     long q_row = a->q_row;
