@@ -837,5 +837,6 @@ const imode_ufunc imode_pointwise[] = {
 imode_narrow imode_narrow_loops[] = {
     {"relu", NARROW_OF(relu)},   {"square", NARROW_OF(square)},   {"pow", NARROW_OF(pow)},
     {"rsqrt", rsqrt_narrow},     {"addcmul", NARROW_OF(addcmul)}, {"lerp", NARROW_OF(lerp)},
-    {"sqrt", NARROW_OF(sqrt)},   {NULL, NULL},
+    {"sqrt", NARROW_OF(sqrt)},   {"addcdiv", NARROW_OF(addcdiv)}, {"leaky_relu", NARROW_OF(leaky_relu)},
+    {NULL, NULL},
 };

@@ -13,7 +13,7 @@
 #include "wide.h"
 
 #define BLOCK 256
-#define BLOCK_BYTES 4096 /* of each operand, where it is copied */
+#define BLOCK_BYTES 2048 /* of each operand, where it is copied: more leave too little of the L1 */
 #define MAX_OPERANDS 5
 
 typedef struct {

@@ -98,6 +98,9 @@ NARROW(product, 2, TIMES)
 NARROW(quotient, 2, OVER)
 NARROW(relu, 1, ABOVE_0)
 NARROW(square, 1, TIMES)
+#define LEAKY(x, y)                                                                                \
+    _mm256_blendv_ps((x) * (y), x, _mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_GT_OQ))
+NARROW(leaky_relu, 2, LEAKY)
 #define ROOT(x, y) ((void)(y), _mm256_sqrt_ps(x))
 #define OVER_ROOT(x, y) ((void)(y), _mm256_div_ps(_mm256_set1_ps(1), _mm256_sqrt_ps(x)))
 NARROW(sqrt, 1, ROOT)
@@ -165,6 +168,7 @@ static int operate_with_number(with_number run, int narrays, char **args, intptr
 }
 
 #define PLUS_PRODUCT(x, y, z, w) _mm256_fmadd_ps(_mm256_mul_ps(w, y), z, x)
+#define PLUS_QUOTIENT(x, y, z, w) ((x) + _mm256_mul_ps(w, y) / (z))
 V_FUSED static inline __m256 between_of(__m256 x, __m256 y, __m256 w) {
     const __m256 one = _mm256_set1_ps(1), apart = _mm256_sub_ps(y, x);
     const __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), w);
@@ -174,6 +178,7 @@ V_FUSED static inline __m256 between_of(__m256 x, __m256 y, __m256 w) {
 }
 #define BETWEEN(x, y, z, w) ((void)(z), between_of(x, y, w))
 NARROW_WITH(addcmul, 3, PLUS_PRODUCT)
+NARROW_WITH(addcdiv, 3, PLUS_QUOTIENT)
 NARROW_WITH(lerp, 2, BETWEEN)
 #define NARROW_OF(NAME) NAME##_narrow
 #else
