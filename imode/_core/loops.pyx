@@ -12,8 +12,9 @@ from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport INPLACE, MAX_ARGS, OUT, CKernel, Operator
 from imode._core.dtype cimport (
-    BFLOAT16, BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, N_TYPENUMS, NO_DTYPE,
-    code_of, dtype_from_code, is_complex, is_float, is_integral, is_stored, typenum_of)
+    BFLOAT16, BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, N_DTYPES, N_TYPENUMS,
+    NO_DTYPE, UINT8, code_of, dtype_from_code, is_complex, is_float, is_integral, is_stored,
+    typenum_of)
 from imode._core.parallel cimport skipping
 from imode._core.promotion cimport (
     ResultType, casts, add_number, add_tensor, no_operands, result_code)
@@ -29,7 +30,7 @@ from imode._core.overlap cimport entangled, refuse_overlap
 from imode._core.stored cimport has_stored, in_brain, run_widened
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum as typenum_in
 from libc.math cimport HUGE_VAL
-from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
+from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint16_t
 from libc.string cimport memcmp, memcpy, memset
 from numpy cimport ndarray, npy_intp
 
@@ -118,7 +119,7 @@ cdef struct Narrow:
     narrow_loop narrow
 
 cdef enum:
-    MOST = 16
+    MOST = 40
 
 cdef Narrow[MOST] _narrow
 cdef int _n_narrow = 0
@@ -486,6 +487,12 @@ cdef bint _no_bound(int operand, int code, char* where) noexcept:
         (<double*>where)[0] = infinity
     elif code == INT64:
         (<int64_t*>where)[0] = INT64_MAX if operand == 2 else INT64_MIN
+    elif code == INT32:
+        (<int32_t*>where)[0] = INT32_MAX if operand == 2 else INT32_MIN
+    elif code == UINT8:
+        where[0] = <char>(255 if operand == 2 else 0)
+    elif code == FLOAT16:
+        (<uint16_t*>where)[0] = 0x7C00 if operand == 2 else 0xFC00
     else:
         return False
     return True
@@ -560,7 +567,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
             if i or loops.ints != MASK:
                 add_tensor(&state, code_of[cnp.PyArray_TYPE(array)], array.ndim)
         elif args[i] == <PyObject*>None:
-            served = False
+            served = served and loops.bounds and args[3 - i] != <PyObject*>None
         elif loops.ints != ALIKE and loops.ints != TENSORS:
             add_number(&state, <object>args[i])
     code = result_code(&state, loops.ints == Ints.FLOAT)
@@ -590,7 +597,10 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     wide = (brain or code == FLOAT16) and _widens(loops, args, code)
     narrow = code
     for i in range(nin):
-        if not is_tensor(args[i]):
+        if args[i] == <PyObject*>None:
+            if not _no_bound(i, FLOAT32 if wide or brain else code, numbers[i]):
+                return _without_loops(op, kernel, code, args)
+        elif not is_tensor(args[i]):
             number = <object>args[i]
             if loops.numbers[i] & CHECKED:
                 as_code = code
@@ -669,7 +679,7 @@ cdef bint _alike(Loops* loops, PyObject** args, int nd, npy_intp* dims) noexcept
         if is_tensor(args[i]):
             if not _has_shape(storage(<Tensor>args[i]), nd, dims):
                 return False
-        elif not loops.numbers[i] & PARAMETER:
+        elif not loops.numbers[i] & PARAMETER and args[i] != <PyObject*>None:
             return False
     return True
 

@@ -22,7 +22,7 @@ void imode_float_to_brain(char *to, const char *from, ptrdiff_t n) {
     to_brain(to, (const float *)from, 2, n);
 }
 
-typedef uint8_t truth;
+typedef uint8_t truth, byte;
 typedef int64_t int64;
 
 #define CONVERT(A, B, TO, BY)                                                                      \
@@ -38,6 +38,9 @@ CONVERT(float, int64, int64_t, int64_t)
 CONVERT(double, int32, int32_t, int32_t)
 CONVERT(double, int64, int64_t, int64_t)
 CONVERT(float, double, double, double)
+CONVERT(byte, float, float, uint8_t)
+CONVERT(byte, double, double, uint8_t)
+CONVERT(byte, int64, int64_t, uint8_t)
 CONVERT(double, float, float, float)
 /* A block whose numbers int32 holds (to double its loop is no faster), or double; another one by
    one. */
@@ -74,3 +77,24 @@ CONVERT(truth, float, float, _Bool)
 CONVERT(float, truth, uint8_t, _Bool)
 CONVERT(double, truth, uint8_t, _Bool)
 CONVERT(int64, truth, uint8_t, _Bool)
+
+/* Numbers of 16 bits, through blocks of float. */
+#define THROUGH_FLOAT(A, B, TO)                                                                    \
+    void imode_##A##_to_##B(char *to, const char *from, ptrdiff_t n) {                             \
+        _Alignas(64) float block[WIDE_BLOCK];                                                      \
+        for (ptrdiff_t i = 0; i < n; i += WIDE_BLOCK) {                                            \
+            const ptrdiff_t m = n - i < WIDE_BLOCK ? n - i : WIDE_BLOCK;                           \
+            from_##A(block, from + 2 * i, 2, m);                                                   \
+            imode_float_to_##B((char *)((TO *)to + i), (const char *)block, m);                    \
+        }                                                                                          \
+    }
+#define THROUGH_FLOATS(B, TO) THROUGH_FLOAT(half, B, TO) THROUGH_FLOAT(brain, B, TO)
+THROUGH_FLOATS(double, double)
+THROUGH_FLOATS(byte, uint8_t)
+THROUGH_FLOATS(int32, int32_t)
+THROUGH_FLOATS(int64, int64_t)
+
+V_CLONES void imode_narrow_to_truth(char *to, const char *from, ptrdiff_t n) {
+    for (ptrdiff_t i = 0; i < n; i++)
+        ((uint8_t *)to)[i] = (((const uint16_t *)from)[i] & 0x7FFF) != 0;
+}

@@ -10,8 +10,17 @@ void imode_half_to_float(char *to, const char *from, ptrdiff_t n);
 void imode_float_to_half(char *to, const char *from, ptrdiff_t n);
 void imode_brain_to_float(char *to, const char *from, ptrdiff_t n);
 void imode_float_to_brain(char *to, const char *from, ptrdiff_t n);
+void imode_half_to_double(char *to, const char *from, ptrdiff_t n);
+void imode_brain_to_double(char *to, const char *from, ptrdiff_t n);
+void imode_narrow_to_truth(char *to, const char *from, ptrdiff_t n); /* of both */
 
 /* Beyond an integer's range: what the processor gives. */
+void imode_half_to_byte(char *to, const char *from, ptrdiff_t n);
+void imode_brain_to_byte(char *to, const char *from, ptrdiff_t n);
+void imode_half_to_int32(char *to, const char *from, ptrdiff_t n);
+void imode_brain_to_int32(char *to, const char *from, ptrdiff_t n);
+void imode_half_to_int64(char *to, const char *from, ptrdiff_t n);
+void imode_brain_to_int64(char *to, const char *from, ptrdiff_t n);
 void imode_float_to_byte(char *to, const char *from, ptrdiff_t n);
 void imode_double_to_byte(char *to, const char *from, ptrdiff_t n);
 void imode_float_to_int32(char *to, const char *from, ptrdiff_t n);
@@ -20,6 +29,9 @@ void imode_double_to_int32(char *to, const char *from, ptrdiff_t n);
 void imode_double_to_int64(char *to, const char *from, ptrdiff_t n);
 
 /* NumPy's are as exact, but run on one thread. */
+void imode_byte_to_float(char *to, const char *from, ptrdiff_t n);
+void imode_byte_to_double(char *to, const char *from, ptrdiff_t n);
+void imode_byte_to_int64(char *to, const char *from, ptrdiff_t n);
 void imode_float_to_double(char *to, const char *from, ptrdiff_t n);
 void imode_double_to_float(char *to, const char *from, ptrdiff_t n);
 void imode_int64_to_float(char *to, const char *from, ptrdiff_t n);

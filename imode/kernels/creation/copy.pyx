@@ -36,6 +36,18 @@ cdef extern from "convert.h" nogil:
     void imode_float_to_half(char* to, const char* source, npy_intp n) noexcept
     void imode_brain_to_float(char* to, const char* source, npy_intp n) noexcept
     void imode_float_to_brain(char* to, const char* source, npy_intp n) noexcept
+    void imode_half_to_double(char* to, const char* source, npy_intp n) noexcept
+    void imode_brain_to_double(char* to, const char* source, npy_intp n) noexcept
+    void imode_narrow_to_truth(char* to, const char* source, npy_intp n) noexcept
+    void imode_half_to_byte(char* to, const char* source, npy_intp n) noexcept
+    void imode_brain_to_byte(char* to, const char* source, npy_intp n) noexcept
+    void imode_half_to_int32(char* to, const char* source, npy_intp n) noexcept
+    void imode_brain_to_int32(char* to, const char* source, npy_intp n) noexcept
+    void imode_half_to_int64(char* to, const char* source, npy_intp n) noexcept
+    void imode_brain_to_int64(char* to, const char* source, npy_intp n) noexcept
+    void imode_byte_to_float(char* to, const char* source, npy_intp n) noexcept
+    void imode_byte_to_double(char* to, const char* source, npy_intp n) noexcept
+    void imode_byte_to_int64(char* to, const char* source, npy_intp n) noexcept
     void imode_float_to_byte(char* to, const char* source, npy_intp n) noexcept
     void imode_double_to_byte(char* to, const char* source, npy_intp n) noexcept
     void imode_float_to_int32(char* to, const char* source, npy_intp n) noexcept
@@ -113,11 +125,40 @@ cdef imode_converter converter(int source, int target) noexcept:
             return imode_double_to_int32
         if target == INT64:
             return imode_double_to_int64
-    elif target == FLOAT32:
-        if source == FLOAT16:
+    elif source == FLOAT16:
+        if target == BOOL:
+            return imode_narrow_to_truth
+        if target == FLOAT32:
             return imode_half_to_float
-        if source == BFLOAT16:
+        if target == FLOAT64:
+            return imode_half_to_double
+        if target == UINT8:
+            return imode_half_to_byte
+        if target == INT32:
+            return imode_half_to_int32
+        if target == INT64:
+            return imode_half_to_int64
+    elif source == BFLOAT16:
+        if target == BOOL:
+            return imode_narrow_to_truth
+        if target == FLOAT32:
             return imode_brain_to_float
+        if target == FLOAT64:
+            return imode_brain_to_double
+        if target == UINT8:
+            return imode_brain_to_byte
+        if target == INT32:
+            return imode_brain_to_int32
+        if target == INT64:
+            return imode_brain_to_int64
+    elif source == UINT8:
+        if target == FLOAT32:
+            return imode_byte_to_float
+        if target == FLOAT64:
+            return imode_byte_to_double
+        if target == INT64:
+            return imode_byte_to_int64
+    elif target == FLOAT32:
         if source == INT64:
             return imode_int64_to_float
         if source == BOOL:

@@ -22,6 +22,7 @@ from imode import errors
 from imode._core.broadcast import broadcast_shape
 from imode._core.promotion import can_cast, result_type
 from imode._core.user_frames import warn
+from imode.kernels.pointwise.loops import where
 
 cnp.import_array()
 
@@ -539,11 +540,20 @@ cpdef bint within_unit(x) except -1:
     return _within(<double*>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a))
 
 
+cdef object _as_half(x):
+    """Floats rounded to float16: many are converted faster than NumPy computes in it."""
+    return cast(cast(x, np.float16), np.float32)
+
+
 cdef object _smooth_of_halves(a, b, double param):
     """smooth_l1 of float16 numbers, rounded after each step as in PyTorch."""
     with np.errstate(all="ignore"):
-        away, half, beta = np.abs(a - b), np.float16(0.5), np.float16(param)
-        return np.where(away < beta, half * away * away / beta, away - half * beta)
+        beta = np.float16(param)
+        less = np.float32(np.float16(0.5) * beta)
+        beta = np.float32(beta)
+        away = _as_half(np.abs(cast(a, np.float32) - cast(b, np.float32)))
+        near = _as_half(_as_half(_as_half(np.float32(0.5) * away) * away) / beta)
+        return cast(where(away < beta, near, away - less), np.float16)
 
 
 cdef object _plain(int kind, cnp.ndarray a, cnp.ndarray b, double param, long reduction):
@@ -579,7 +589,7 @@ cdef object pairwise(int kind, x, y, double param, long reduction):
     if dtype.itemsize > 2 or kind != SMOOTH:
         out = _plain(kind, a, b, param, reduction)
     elif reduction != NONE:
-        total = pairwise(kind, x, y, param, NONE).sum(dtype=np.float64)
+        total = cast(pairwise(kind, x, y, param, NONE), np.float32).sum(dtype=np.float64)
         if reduction == MEAN:
             total = total / cnp.PyArray_SIZE(a)      # NaN where there is none, as in PyTorch
         out = _scalar(total, cnp.NPY_FLOAT)

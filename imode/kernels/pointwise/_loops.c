@@ -211,7 +211,17 @@ LIGHT_FLOATS(2, copysign, copysignf(x, y), copysign(x, y))
     }
 NAN_TO_NUM(f, float, 3.40282346638528859812e38f)
 NAN_TO_NUM(d, double, 1.79769313486231570815e308)
-LIGHT_FLOATS(1, nan_to_num, nan_to_num_of_f(x), nan_to_num_of_d(x))
+LIGHT1(nan_to_num_e, uint16_t, uint16_t,
+       (x & 0x7FFF) > 0x7C00 ? 0 : (x & 0x7FFF) == 0x7C00 ? x - 1 : x) /* the bits of a float16 */
+LIGHT1(nan_to_num_f, float, float, nan_to_num_of_f(x))
+LIGHT1(nan_to_num_d, double, double, nan_to_num_of_d(x))
+static loop_info nan_to_num_info[] = {INFO(1, nan_to_num_e, uint16_t, uint16_t),
+                                      INFO(1, nan_to_num_f, float, float),
+                                      INFO(1, nan_to_num_d, double, double)};
+static imode_loop nan_to_num_loops[] = {run_same, run_same, run_same};
+static void *nan_to_num_data[] = {&nan_to_num_info[0], &nan_to_num_info[1], &nan_to_num_info[2]};
+static const char nan_to_num_types[] = {TYPES_1(NPY_HALF, NPY_HALF), TYPES_1(NPY_FLOAT, NPY_FLOAT),
+                                        TYPES_1(NPY_DOUBLE, NPY_DOUBLE)};
 LIGHT_FLOATS(1, frac, x - truncf(x), x - trunc(x))
 V_INLINE double hypot_of_d(double x, double y) {
     double a = fabs(x), b = fabs(y), high = a > b ? a : b, low = a > b ? b : a, r = low / high;
@@ -835,8 +845,16 @@ const imode_ufunc imode_pointwise[] = {
 
 /* Of numbers of 16 bits, beside the functions here and NumPy's. */
 imode_narrow imode_narrow_loops[] = {
-    {"relu", NARROW_OF(relu)},   {"square", NARROW_OF(square)},   {"pow", NARROW_OF(pow)},
-    {"rsqrt", rsqrt_narrow},     {"addcmul", NARROW_OF(addcmul)}, {"lerp", NARROW_OF(lerp)},
-    {"sqrt", NARROW_OF(sqrt)},   {"addcdiv", NARROW_OF(addcdiv)}, {"leaky_relu", NARROW_OF(leaky_relu)},
-    {NULL, NULL},
+    {"relu", NARROW_OF(relu)},           {"square", NARROW_OF(square)},
+    {"pow", NARROW_OF(pow)},             {"rsqrt", rsqrt_narrow},
+    {"addcmul", NARROW_OF(addcmul)},     {"addcdiv", NARROW_OF(addcdiv)},
+    {"lerp", NARROW_OF(lerp)},           {"leaky_relu", NARROW_OF(leaky_relu)},
+    {"sqrt", NARROW_OF(sqrt)},           {"reciprocal", NARROW_OF(reciprocal)},
+    {"floor", NARROW_OF(floor)},         {"ceil", NARROW_OF(ceil)},
+    {"trunc", NARROW_OF(trunc)},         {"rint", NARROW_OF(rint)},
+    {"maximum", NARROW_OF(maximum)},     {"minimum", NARROW_OF(minimum)},
+    {"clamp_min", NARROW_OF(clamp_min)}, {"clamp_max", NARROW_OF(clamp_max)},
+    {"clamp", NARROW_OF(clamp)},         {"threshold", NARROW_OF(threshold)},
+    {"negative", negative_narrow},       {"absolute", absolute_narrow},
+    {"copysign", copysign_narrow},       {NULL, NULL},
 };

@@ -2,7 +2,27 @@
 #ifndef IMODE_NARROW_H
 #define IMODE_NARROW_H
 
+#include "vmath.h"
 #include "wide.h"
+
+/* Functions of the bits, the same of both dtypes. */
+#define OF_BITS(NAME, NIN, VALUE)                                                                  \
+    static int NAME##_narrow(char **args, intptr_t n, const intptr_t *steps, unsigned halves,      \
+                             int brain) {                                                          \
+        const uint16_t *a = (const uint16_t *)args[0], *b = (const uint16_t *)args[NIN - 1];       \
+        uint16_t *out = (uint16_t *)args[NIN];                                                     \
+        (void)brain;                                                                               \
+        if (halves != (2u << NIN) - 1 || steps[0] != 2 || steps[NIN - 1] != 2 || steps[NIN] != 2)  \
+            return 0;                                                                              \
+        V_IVDEP for (intptr_t i = 0; i < n; i++) {                                                 \
+            const unsigned x = a[i], y = b[i];                                                     \
+            out[i] = (uint16_t)(VALUE);                                                            \
+        }                                                                                          \
+        return 1;                                                                                  \
+    }
+OF_BITS(negative, 1, ((void)y, x ^ 0x8000))
+OF_BITS(absolute, 1, ((void)y, x & 0x7FFF))
+OF_BITS(copysign, 2, (x & 0x7FFF) | (y & 0x8000))
 
 #ifdef V_NARROW_INLINE
 #define V_NARROW __attribute__((target("avx2,f16c"))) static
@@ -101,6 +121,25 @@ NARROW(square, 1, TIMES)
 #define LEAKY(x, y)                                                                                \
     _mm256_blendv_ps((x) * (y), x, _mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_GT_OQ))
 NARROW(leaky_relu, 2, LEAKY)
+#define IS_NAN(x) _mm256_cmp_ps(x, x, _CMP_UNORD_Q)
+#define GREATER(x, y) _mm256_blendv_ps(_mm256_max_ps(x, y), x, IS_NAN(x)) /* y if either is NaN */
+#define LESS(x, y) _mm256_blendv_ps(_mm256_min_ps(x, y), x, IS_NAN(x))
+NARROW(maximum, 2, GREATER)
+NARROW(minimum, 2, LESS)
+#define NOT_BELOW(x, y) GREATER(y, x)
+#define NOT_ABOVE(x, y) LESS(y, x)
+NARROW(clamp_min, 2, NOT_BELOW)
+NARROW(clamp_max, 2, NOT_ABOVE)
+#define FLOOR(x, y) ((void)(y), _mm256_round_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC))
+#define CEIL(x, y) ((void)(y), _mm256_round_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC))
+#define TRUNC(x, y) ((void)(y), _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC))
+#define RINT(x, y) ((void)(y), _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC))
+NARROW(floor, 1, FLOOR)
+NARROW(ceil, 1, CEIL)
+NARROW(trunc, 1, TRUNC)
+NARROW(rint, 1, RINT)
+#define INVERSE(x, y) ((void)(y), _mm256_div_ps(_mm256_set1_ps(1), x))
+NARROW(reciprocal, 1, INVERSE)
 #define ROOT(x, y) ((void)(y), _mm256_sqrt_ps(x))
 #define OVER_ROOT(x, y) ((void)(y), _mm256_div_ps(_mm256_set1_ps(1), _mm256_sqrt_ps(x)))
 NARROW(sqrt, 1, ROOT)
@@ -180,6 +219,70 @@ V_FUSED static inline __m256 between_of(__m256 x, __m256 y, __m256 w) {
 NARROW_WITH(addcmul, 3, PLUS_PRODUCT)
 NARROW_WITH(addcdiv, 3, PLUS_QUOTIENT)
 NARROW_WITH(lerp, 2, BETWEEN)
+
+/* Of an array and two numbers. */
+V_NARROW_INLINE void between_of_16(uint16_t *to, const uint16_t *a, float low, float high,
+                                   intptr_t n, int brain, int replaces) {
+    const __m256 y = _mm256_set1_ps(low), z = _mm256_set1_ps(high);
+    for (intptr_t i = 0; i + 16 <= n; i += 16) {
+        __m256 values[2];
+        for (int half = 0; half < 2; half++) {
+            const __m256 x = widened(a + i + 8 * half, brain);
+            values[half] = replaces ? _mm256_blendv_ps(x, z, _mm256_cmp_ps(x, y, _CMP_LE_OQ))
+                                    : _mm256_min_ps(z, _mm256_max_ps(y, x)); /* x if it is NaN */
+        }
+        put_narrowed(to + i, values[0], values[1], brain);
+    }
+}
+
+V_NARROW void between_by_16(uint16_t *to, const uint16_t *a, float low, float high, intptr_t n,
+                            int brain, int replaces) {
+    if (brain)
+        between_of_16(to, a, low, high, n, 1, replaces);
+    else
+        between_of_16(to, a, low, high, n, 0, replaces);
+}
+
+static int between_numbers(char **args, intptr_t n, const intptr_t *steps, unsigned halves,
+                           int brain, int replaces) {
+    const uint16_t *a = (const uint16_t *)args[0];
+    uint16_t *to = (uint16_t *)args[3], ends[2][16] = {{0}};
+    const intptr_t whole = n - n % 16;
+    unsigned said;
+    float number[2];
+    if (steps[0] != 2 || steps[1] || steps[2] || steps[3] != 2 || (halves & 9) != 9 ||
+        !V_HAS_AVX2 || !V_HAS_F16C)
+        return 0;
+    for (int k = 0; k < 2; k++)
+        if (halves >> (k + 1) & 1)
+            number[k] = (brain ? v_from_brain : v_from_half)(*(const uint16_t *)args[k + 1]);
+        else
+            memcpy(&number[k], args[k + 1], sizeof *number);
+    if (!replaces) {
+        if (number[0] != number[0] || number[1] != number[1])
+            return 0;
+        number[0] = number[0] < number[1] ? number[0] : number[1];
+    }
+    said = _mm_getcsr();
+    between_by_16(to, a, number[0], number[1], whole, brain, replaces);
+    if (whole < n) {
+        memcpy(ends[0], a + whole, (size_t)(n - whole) * sizeof *to);
+        between_by_16(ends[1], ends[0], number[0], number[1], 16, brain, replaces);
+        memcpy(to + whole, ends[1], (size_t)(n - whole) * sizeof *to);
+    }
+    _mm_setcsr(said);
+    return 1;
+}
+
+static int clamp_narrow(char **args, intptr_t n, const intptr_t *steps, unsigned halves,
+                        int brain) {
+    return between_numbers(args, n, steps, halves, brain, 0);
+}
+
+static int threshold_narrow(char **args, intptr_t n, const intptr_t *steps, unsigned halves,
+                            int brain) {
+    return between_numbers(args, n, steps, halves, brain, 1);
+}
 #define NARROW_OF(NAME) NAME##_narrow
 #else
 #define over_root_narrow(args, n, steps, halves, brain) 0

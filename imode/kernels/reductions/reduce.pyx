@@ -31,6 +31,7 @@ from imode._core.tensor cimport Tensor, storage
 from imode.kernels.creation.copy cimport write
 from imode.kernels.reductions.rows cimport brain, wide_norms, wide_sums
 from imode.kernels.reductions import rows as row_loops
+from libc.limits cimport INT_MAX
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
@@ -73,6 +74,7 @@ cdef class _Reduction:
     cdef _Reduction then          # what folds folded values into the same as all at once, or None
     cdef bint abreast             # the loops take lanes side by side as they are
     cdef bint wide_columns        # `wide` takes lanes side by side as they are
+    cdef int floats_from          # so many float16 are folded in float32, as NumPy's loops are slow
     cdef bint none_of             # () means no dimension, not all
 
 
@@ -84,6 +86,7 @@ cdef _Reduction _new_reduction():
     cdef _Reduction self = _Reduction()
     cdef int code
     self.then = self
+    self.floats_from = INT_MAX
     for code in range(N_DTYPES):
         self.lanes[code].compute = NO_DTYPE
     return self
@@ -165,10 +168,10 @@ cdef _Reduction _means():
 cdef _Reduction _products():
     cdef _Reduction self = _new_reduction()
     cdef int code, wide
+    self.floats_from = 0
     for code in range(N_DTYPES):
-        if code != FLOAT16:
-            wide = INT64 if is_integral(code) else code
-            _serve(self, code, wide, wide)
+        wide = INT64 if is_integral(code) else code
+        _serve(self, code, wide, wide)
     _by_steps(self, np.multiply)
     self.lanes[<int>FLOAT32].rows = imode_prod_f
     self.lanes[<int>FLOAT64].rows = imode_prod_d
@@ -178,6 +181,7 @@ cdef _Reduction _products():
 cdef _Reduction _extrema(ufunc, loop_t floats, loop_t doubles):
     cdef _Reduction self = _new_reduction()
     cdef int code
+    self.floats_from = 64
     for code in range(N_DTYPES):
         if not is_complex(code):
             _serve(self, code, code, code)
@@ -592,10 +596,11 @@ cdef object _reduce(_Reduction self, _Reduction by, Operator op, keyset_t keys,
         if axes == BAD or (axes == ALL and self.none_of and args[self.dim] != <PyObject*>None):
             return run_otherwise(op, keys, args)
     if lanes.wide != NULL and (lanes.rows == NULL or by.finish == MEAN or size >= GIL_FREE) or (
-            _are_narrow_columns(lanes, x, axes)):
+            _are_narrow_columns(lanes, x, axes)) or (
+            lanes.compute == FLOAT16 and size >= by.floats_from):
         return deliver(op, _in_floats(by, x, axes, keepdim), args)
     if lanes.compute != code_of[cnp.PyArray_TYPE(x)]:
-        x = cnp.PyArray_Cast(x, typenum_of[lanes.compute])
+        x = _cast(x, typenum_of[lanes.compute])
     out = _folded(by, lanes, x, axes, keepdim)
     if by.finish == MEAN:
         _divide(out, lanes.out, size // cnp.PyArray_SIZE(out))
@@ -606,6 +611,15 @@ cdef bint _are_narrow_columns(Lanes* lanes, ndarray x, long long axes) noexcept:
     """Whether 16 bits are folded whose lanes are no rows of memory: their loop reads rows."""
     return _is_narrow(lanes.compute) and (lanes.rows != NULL or lanes.wide != NULL) and (
         axes != ALL and x.ndim and not axes >> (x.ndim - 1) & 1)
+
+
+cdef ndarray _cast(ndarray x, int typenum):
+    cdef ndarray made
+    if not _is_narrow(code_of[cnp.PyArray_TYPE(x)]):
+        return cnp.PyArray_Cast(x, typenum)
+    made = empty_like(x, typenum)
+    write(made, x)                # has a fast loop
+    return made
 
 
 cdef ndarray _in_floats(_Reduction by, ndarray x, long long axes, bint keepdim):

@@ -135,7 +135,7 @@ def _nan_to_num_wide(self, nan, posinf, neginf):
 
 op(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
-    ufunc(loops.select(loops.nan_to_num, "fd"), fallback=_nan_to_num, layout="like"),
+    ufunc(loops.nan_to_num, fallback=_nan_to_num, layout="like"),
     out=Out(
         "same",
         "nan_to_num: dtype of out: {Found} should be same as input: {Wanted}",
