@@ -1,9 +1,11 @@
 """The fast case of `tensor[index]` and `tensor[index] = value`.
 
     x[i]        get_item: a basic index (int, slice, None, a tuple of them) calls select, slice
-                etc., one view after the other; a tensor, or a list of ints, calls `_index`.
+                etc., one view after the other; a tensor, a tuple of tensors of positions, or a list
+                of ints calls `_index`.
     x[i] = v    set_item: for a basic index, the same view is taken, then `copy_` writes a tensor of
-                exactly its shape, or `fill_` a number; a tensor at a tensor calls `index_put_`.
+                exactly its shape, or `fill_` a number; at a tensor, or a tuple of them, `index_put_`
+                is called.
 
 Everything else, and every error, is left to the general case: `getitem` and `setitem` in
 `imode/ops/indexing/subscript.py`.
@@ -12,7 +14,7 @@ Everything else, and every error, is left to the general case: `getitem` and `se
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.allocator cimport empty
-from imode._core.dispatch cimport call, call1, call2, call3
+from imode._core.dispatch cimport call, call1, call2, call3, inplace_target
 from imode._core.dtype cimport BFLOAT16, FLOAT16, code_of
 from imode._core.making cimport wrap
 from imode._core.signs cimport Sign, sign, syntax
@@ -26,6 +28,7 @@ from imode._core.provenance import ASSIGNMENT, operator_id
 cnp.import_array()
 
 cdef extern from "Python.h":
+    PyObject* Py_False
     Py_ssize_t PyLong_AsSsize_t(object) except? -1
     int PyLong_CheckExact(PyObject*) noexcept
     ctypedef struct SliceFields "PySliceObject":
@@ -42,26 +45,36 @@ cdef inline SliceFields* slice_fields(object index) noexcept:
 
 cdef object get_item(Tensor self, object index):
     cdef object found
+    cdef list at = []
+    cdef list dims = []
     if type(index) is Tensor or type(index) is list:
         found = _index_tensor(self, index)
         if found is not None:
             return call2(sign(Sign.INDEX), self, (found,))
         return syntax.getitem(self, index)
-    found = _basic(self, index)
+    found = _apply(self, index, at, dims)
     if found is None:
         return syntax.getitem(self, index)
+    if at:
+        return call3(sign(Sign.INDEX), found, tuple(at), tuple(dims))
     return call1(sign(Sign.ALIAS), self) if found is self else found
 
 
-cdef object _basic(Tensor self, object index):
-    """The view for a basic index, or `self` itself; None for another index."""
+cdef object _apply(Tensor self, object index, list at, list dims):
+    """The view for the basic indices, or `self` itself; None for another index. Tensors of
+    positions in a tuple are added to `at`, their dimensions to `dims`."""
     if type(index) is int:
         return _select(self, index)
     if type(index) is slice:
         return _take_slice(self, index)
     if type(index) is tuple:
-        return _take_each(self, <tuple>index)
+        return _take_each(self, <tuple>index, at, dims)
     return None
+
+
+cdef inline bint _is_positions(object item) noexcept:
+    return type(item) is Tensor and storage(<Tensor>item).ndim and (
+        cnp.PyArray_TYPE(storage(<Tensor>item)) == cnp.NPY_INT64)
 
 
 cdef int _assignment = operator_id(ASSIGNMENT)
@@ -117,6 +130,26 @@ cdef Tensor _index_tensor(Tensor self, object index):
     return wrap(at)
 
 
+cdef Tensor _number_tensor(Tensor self, object value):
+    """A number as a 0-dim tensor of the tensor's dtype; None: that needs a rule."""
+    cdef int kind = cnp.PyArray_TYPE(storage(self))
+    cdef ndarray made
+    if type(value) is float:
+        if not (kind == cnp.NPY_DOUBLE or kind == cnp.NPY_FLOAT and -1e37 < <double>value < 1e37):
+            return None
+    elif type(value) is not int or not -(1 << 24) < value < 1 << 24 or not (
+            kind == cnp.NPY_INT64 or kind == cnp.NPY_DOUBLE or kind == cnp.NPY_FLOAT):
+        return None
+    made = empty(kind, 0, NULL)
+    if kind == cnp.NPY_FLOAT:
+        (<float*>cnp.PyArray_DATA(made))[0] = value
+    elif kind == cnp.NPY_DOUBLE:
+        (<double*>cnp.PyArray_DATA(made))[0] = value
+    else:
+        (<cnp.int64_t*>cnp.PyArray_DATA(made))[0] = value
+    return wrap(made)
+
+
 cdef object _select(Tensor self, object index):
     cdef npy_intp i
     cdef npy_intp size
@@ -127,8 +160,8 @@ cdef object _select(Tensor self, object index):
     return None if i == size else call3(sign(Sign.SELECT), self, 0, index)
 
 
-cdef object _take_each(Tensor self, tuple index):
-    """x[i, a:b, None, ...]: one view after the other, after a check that each index fits."""
+cdef object _take_each(Tensor self, tuple index, list at, list dims):
+    """x[i, a:b, None, ..., at]: one view after the other, after a check that each index fits."""
     cdef Tensor view = self
     cdef Py_ssize_t n = len(index)
     cdef Py_ssize_t k
@@ -139,7 +172,7 @@ cdef object _take_each(Tensor self, tuple index):
     cdef int dim = 0
     for k in range(n):
         item = index[k]
-        if type(item) is int or type(item) is slice:
+        if type(item) is int or type(item) is slice or _is_positions(item):
             skipped -= 1
         elif item is Ellipsis:
             ellipses += 1
@@ -155,9 +188,11 @@ cdef object _take_each(Tensor self, tuple index):
             if not -storage(self).shape[dim] <= item < storage(self).shape[dim]:
                 return None
             dim += 1
-        elif item is not None:
+        elif type(item) is slice:
             if not _bounds(item, &start, &stop, &step):
                 return None
+            dim += 1
+        elif item is not None:
             dim += 1
     dim = 0
     for k in range(n):
@@ -168,6 +203,10 @@ cdef object _take_each(Tensor self, tuple index):
             view = call3(sign(Sign.SELECT), view, dim, item)
         elif item is None:
             view = call2(sign(Sign.UNSQUEEZE), view, dim)
+            dim += 1
+        elif type(item) is Tensor:
+            at.append(item)
+            dims.append(dim)
             dim += 1
         else:
             # A slice that spells out everything makes no view.
@@ -215,25 +254,46 @@ cdef object slice_dim(Tensor self, object dim, Py_ssize_t start, Py_ssize_t stop
     return call(sign(Sign.SLICE), args)
 
 
+cdef bint _put(Tensor self, tuple indices, object dims, object value) except -1:
+    """Write at index tensors; False if the value needs a rule of the general case."""
+    cdef PyObject* args[6]
+    cdef ndarray array
+    if type(value) is not Tensor:
+        value = _number_tensor(self, value)
+        if value is None:
+            return False
+    else:                             # the general case drops a first dimension of 1
+        array = storage(<Tensor>value)
+        if array.ndim and array.shape[0] == 1:
+            return False
+    args[0] = <PyObject*>self
+    args[1] = <PyObject*>indices
+    args[2] = <PyObject*>value
+    args[3] = Py_False                # accumulate
+    args[4] = <PyObject*>dims
+    args[5] = inplace_target(sign(Sign.INDEX_PUT), args)
+    call(sign(Sign.INDEX_PUT), args)
+    return True
+
+
 cdef bint _write_fast(Tensor self, object index, object value) except -1:
     """Write a number, or a tensor of exactly the view's shape; False if it is another case."""
     cdef Tensor view
     cdef object found
     cdef ndarray array
+    cdef list at = []
+    cdef list dims = []
     cdef int d
     if type(index) is slice:
         index = (index,)              # x[:] = v writes to x itself
-    elif type(index) is Tensor and type(value) is Tensor:
-        # The general case drops a first dimension of 1 before it writes the values.
-        array = storage(<Tensor>value)
-        if (array.ndim and array.shape[0] == 1) or _index_tensor(self, index) is None:
-            return False
-        call3(sign(Sign.INDEX_PUT), self, (index,), value)
-        return True
-    found = _basic(self, index)
+    elif type(index) is Tensor:
+        return _index_tensor(self, index) is not None and _put(self, (index,), None, value)
+    found = _apply(self, index, at, dims)
     if found is None:
         return False
     view = <Tensor>found
+    if at:
+        return _put(view, tuple(at), tuple(dims), value)
     array = storage(view)
     if type(value) is Tensor:
         if array.ndim != storage(<Tensor>value).ndim:

@@ -7,6 +7,7 @@ all errors.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.adapter cimport run_general
 from imode._core.allocator cimport Fields, empty, fields
@@ -251,41 +252,55 @@ cdef void _add_any(int kind, char* a, const char* values, const int64_t* index, 
     parallel_for(parts, max(GRAIN // (each + 1), (parts - 1) // threads) + 1, _add_part, &s)
 
 
+cdef bint _adjacent(PyObject* given, Py_ssize_t several, int* dim) noexcept:
+    """Whether indices stand for dimensions side by side, and for which one the first does."""
+    cdef Py_ssize_t k
+    dim[0] = 0
+    if given == <PyObject*>None:
+        return True
+    if PyTuple_GET_SIZE(<object>given) != several:
+        return False
+    dim[0] = (<tuple>given)[0]
+    for k in range(1, several):
+        if (<tuple>given)[k] != dim[0] + k:
+            return False
+    return True
+
+
 cdef object _get(Operator op, keyset_t keys, PyObject** args):
-    """_index(self, indices, dims) with one index tensor."""
+    """_index(self, indices, dims) with one index tensor, or several of one shape."""
     cdef tuple indices = <tuple>args[1]
-    cdef PyObject* index
+    cdef int several = <int>PyTuple_GET_SIZE(indices)
     cdef Fields* a = _array(args[0])
     cdef Fields* at
     cdef npy_intp dims[2 * MAX_DIMS]
     cdef npy_intp outer, count, size, chunk, total
     cdef Thread* thread
-    cdef int dim = 0, d, nd = 0
-    cdef ndarray out
-    if PyTuple_GET_SIZE(indices) != 1 or args[op.nargs] != NULL or not _row_major(a) or (
-            not in_row_order(a, _item(args[0]))):
+    cdef int dim, d, nd = 0
+    cdef ndarray out, joined = None
+    if not several or args[op.nargs] != NULL or not _row_major(a) or (
+            not in_row_order(a, _item(args[0])) or not _adjacent(args[2], several, &dim)):
         return run_general(op, keys, args)
-    index = PyTuple_GET_ITEM(indices, 0)
-    at = _array(index)
-    if args[2] != <PyObject*>None:
-        if PyTuple_GET_SIZE(<object>args[2]) != 1:
-            return run_general(op, keys, args)
-        dim = (<tuple>args[2])[0]
-    if dim == 0 and at.nd and is_mask(at, a):
+    at = _array(PyTuple_GET_ITEM(indices, 0))
+    if several == 1 and dim == 0 and at.nd and is_mask(at, a):
         return at_mask(a, at, _item(args[0]))
-    if not _indices(at) or dim < 0 or dim >= a.nd or a.nd + at.nd > MAX_DIMS:
+    if not _indices(at) or dim < 0 or dim + several > a.nd or a.nd + at.nd > MAX_DIMS:
         return run_general(op, keys, args)
-    size, count = a.dimensions[dim], _count(at, 0, at.nd)
+    size, count = _count(a, dim, dim + several), _count(at, 0, at.nd)
+    if size and several > 1:
+        joined = _joined(indices, a.dimensions + dim)
+        size, at = 0 if joined is None else size, fields(<PyObject*>joined)
     if size == 0 or not _inside(<int64_t*>at.data, count, -size, size):
         return run_general(op, keys, args)
-    outer, chunk = _count(a, 0, dim), _count(a, dim + 1, a.nd) * _item(args[0])
+    outer = _count(a, 0, dim)
+    chunk = _count(a, dim + several, a.nd) * _item(args[0])
     for d in range(dim):
         dims[nd] = a.dimensions[d]
         nd += 1
     for d in range(at.nd):
         dims[nd] = at.dimensions[d]
         nd += 1
-    for d in range(dim + 1, a.nd):
+    for d in range(dim + several, a.nd):
         dims[nd] = a.dimensions[d]
         nd += 1
     out = empty(a.descr.type_num, nd, dims)
@@ -298,50 +313,65 @@ cdef object _get(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef struct Put:
-    int dim                   # the first dimension that the indices stand for
+    int dim                   # the first dimension that the indices stand for,
+    int several               # and how many
     bint masked               # the index is a mask
+    PyObject* joined          # several indices as one; owned by `_index_put`
+
+
+cdef inline Fields* _positions(Put* how, PyObject** args) noexcept:
+    """The one index, or what several were joined to."""
+    return fields(how.joined) if how.joined != NULL else (
+        _array(PyTuple_GET_ITEM(<tuple>args[1], 0)))
 
 
 cdef bint _check_put(PyObject** args, PyObject* target, void* plan) except -1:
     """Whether the fast case serves index_put's arguments."""
     cdef Put* how = <Put*>plan
     cdef tuple indices = <tuple>args[1]
-    cdef PyObject* index
     cdef Fields* a = _array(args[0])
     cdef Fields* at
     cdef Fields* values = _array(args[2])
     cdef npy_intp n, size
-    cdef int d, dim = 0
-    if PyTuple_GET_SIZE(indices) != 1 or not _row_major(a) or not _row_major(values):
+    cdef int d, dim, end
+    cdef ndarray joined
+    how.several = <int>PyTuple_GET_SIZE(indices)
+    if not how.several or not _row_major(a) or not _row_major(values):
         return False
     if values.descr.type_num != a.descr.type_num:
         return False
-    index = PyTuple_GET_ITEM(indices, 0)
-    at = _array(index)
-    if args[4] != <PyObject*>None:
-        if PyTuple_GET_SIZE(<object>args[4]) != 1:
+    if not _adjacent(args[4], how.several, &how.dim) or not disjoint(target, args[2]):
+        return False
+    for d in range(how.several):
+        if not disjoint(target, PyTuple_GET_ITEM(indices, d)):
             return False
-        dim = (<tuple>args[4])[0]
-    if not disjoint(target, args[2]) or not disjoint(target, index):
-        return False
+    at = _array(PyTuple_GET_ITEM(indices, 0))
+    dim, end = how.dim, how.dim + how.several
     n = _count(values, 0, values.nd)
-    how.dim, how.masked = dim, at.descr.type_num == cnp.NPY_BOOL
+    how.masked = at.descr.type_num == cnp.NPY_BOOL
     if how.masked:
-        return dim == 0 and n == 1 and at.nd and <object>args[3] is False and is_mask(at, a)
-    if not _indices(at) or not 0 <= dim < a.nd:
+        return end == 1 and n == 1 and at.nd and <object>args[3] is False and is_mask(at, a)
+    if not _indices(at) or dim < 0 or end > a.nd:
         return False
-    size = a.dimensions[dim]
+    size = _count(a, dim, end)
+    if size and how.several > 1:
+        joined = _joined(indices, a.dimensions + dim)
+        if joined is None:
+            return False
+        Py_INCREF(joined)
+        how.joined = <PyObject*>joined
+        at = fields(how.joined)
     if size == 0 or not _inside(<int64_t*>at.data, _count(at, 0, at.nd), -size, size):
         return False
     if <object>args[3] is not False and not _can_add(a.descr.type_num):
         return False
-    if n == 1 and values.nd <= a.nd + at.nd - 1:
+    if n == 1 and values.nd <= a.nd + at.nd - how.several:
         return True
-    if values.nd != a.nd + at.nd - 1 or not _same_shape(a, values, 0, dim) or (
+    if values.nd != a.nd + at.nd - how.several or not _same_shape(a, values, 0, dim) or (
             not _same_shape(at, values, dim, at.nd)):
         return False
-    for d in range(dim + 1, a.nd):
-        if values.dimensions[at.nd + d - 1] != a.dimensions[d]:
+    for d in range(end, a.nd):
+        if values.dimensions[at.nd + d - how.several] != a.dimensions[d]:
             return False
     return True
 
@@ -349,7 +379,7 @@ cdef bint _check_put(PyObject** args, PyObject* target, void* plan) except -1:
 cdef int _put(char* data, PyObject** args, void* plan) except -1:
     cdef Put* how = <Put*>plan
     cdef Fields* a = _array(args[0])
-    cdef Fields* at = _array(PyTuple_GET_ITEM(<tuple>args[1], 0))
+    cdef Fields* at = _positions(how, args)
     cdef Fields* values = _array(args[2])
     cdef npy_intp outer, width, count, size, total, item = _item(args[0])
     cdef Thread* thread
@@ -358,8 +388,8 @@ cdef int _put(char* data, PyObject** args, void* plan) except -1:
     if how.masked:
         fill_at_mask(data, a, at, item, values.data)
         return 0
-    outer, width = _count(a, 0, how.dim), _count(a, how.dim + 1, a.nd)
-    count, size = _count(at, 0, at.nd), a.dimensions[how.dim]
+    outer, width = _count(a, 0, how.dim), _count(a, how.dim + how.several, a.nd)
+    count, size = _count(at, 0, at.nd), _count(a, how.dim, how.dim + how.several)
     total = outer * count * width
     _held = hold(args, 3) if total >= WORTH_IT else None
     thread = give_up_gil(total)
@@ -376,12 +406,16 @@ cdef int _put(char* data, PyObject** args, void* plan) except -1:
 
 cdef object _index_put(Operator op, keyset_t keys, PyObject** args):
     cdef Put how
-    return run_write(op, keys, args, _check_put, _put, &how, True)
+    how.joined = NULL
+    try:
+        return run_write(op, keys, args, _check_put, _put, &how, True)
+    finally:
+        Py_XDECREF(how.joined)
 
 
-cdef ndarray _joined(tuple indices, tuple shape, int dim, npy_intp* size):
-    """Indices of adjacent dimensions from `dim` on as a single one, of their product; None: for the
-    general case."""
+cdef ndarray _joined(tuple indices, const npy_intp* dims):
+    """Indices of adjacent dimensions, whose sizes are `dims`, as a single one, of their product;
+    None: for the general case."""
     cdef Fields* first = _array(PyTuple_GET_ITEM(indices, 0))
     cdef Fields* at
     cdef npy_intp count = _count(first, 0, first.nd), length, i
@@ -390,19 +424,17 @@ cdef ndarray _joined(tuple indices, tuple shape, int dim, npy_intp* size):
     cdef int64_t* to
     if not _indices(first):
         return None
-    size[0] = 1
     out = empty(cnp.NPY_INT64, first.nd, first.dimensions)
     to = <int64_t*>cnp.PyArray_DATA(out)
     memset(to, 0, count * sizeof(int64_t))
     for k in range(PyTuple_GET_SIZE(indices)):
         at = _array(PyTuple_GET_ITEM(indices, k))
-        length = shape[dim + k]
+        length = dims[k]
         if not _indices(at) or at.nd != first.nd or not _same_shape(at, first, 0, at.nd) or (
                 not _inside(<int64_t*>at.data, count, -length, length)):
             return None
         for i in range(count):
             to[i] = to[i] * length + _wrapped((<int64_t*>at.data)[i], length)
-        size[0] *= length
     return out
 
 
@@ -412,20 +444,16 @@ cdef object _index_backward(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* at
     cdef tuple shape = <tuple>args[2], indices = <tuple>args[3]
     cdef npy_intp dims[MAX_DIMS]
-    cdef npy_intp outer = 1, width = 1, count, size
-    cdef int dim = 0, d, nd = <int>len(shape), kind = grad.descr.type_num
+    cdef npy_intp outer = 1, width = 1, count, size = 1
+    cdef int dim, d, nd = <int>len(shape), kind = grad.descr.type_num
     cdef int several = <int>PyTuple_GET_SIZE(indices)
     cdef ndarray out, joined
     cdef char* data
     if not several or args[op.nargs] != NULL or not _row_major(grad) or (
             nd == 0 or nd > MAX_DIMS or kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE)):
         return run_general(op, keys, args)
-    if args[4] != <PyObject*>None:
-        if PyTuple_GET_SIZE(<object>args[4]) != several:
-            return run_general(op, keys, args)
-        dim = (<tuple>args[4])[0]
-        if several > 1 and <tuple>args[4] != tuple(range(dim, dim + several)):
-            return run_general(op, keys, args)
+    if not _adjacent(args[4], several, &dim):
+        return run_general(op, keys, args)
     at = _array(PyTuple_GET_ITEM(indices, 0))
     if not 0 <= dim <= nd - several or grad.nd != nd + at.nd - several:
         return run_general(op, keys, args)
@@ -435,7 +463,9 @@ cdef object _index_backward(Operator op, keyset_t keys, PyObject** args):
             outer *= dims[d]
         elif d >= dim + several:
             width *= dims[d]
-    joined = _joined(indices, shape, dim, &size)
+        else:
+            size *= dims[d]
+    joined = _joined(indices, dims + dim)
     if joined is None:
         return run_general(op, keys, args)
     count, at = _count(at, 0, at.nd), fields(<PyObject*>joined)
