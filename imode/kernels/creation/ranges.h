@@ -9,4 +9,8 @@ void imode_range_float(float *out, int64_t begin, int64_t end, double start, dou
 void imode_range_double(double *out, int64_t begin, int64_t end, double start, double step);
 void imode_range_int64(int64_t *out, int64_t begin, int64_t end, int64_t start, int64_t step);
 
+/* out[i] = from + step * (first + by * i) for n numbers, each rounded once; by: 1 or -1. */
+void imode_span_float(float *out, int64_t n, int64_t first, int by, double from, double step);
+void imode_span_double(double *out, int64_t n, int64_t first, int by, double from, double step);
+
 #endif

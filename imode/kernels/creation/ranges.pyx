@@ -27,6 +27,9 @@ cdef extern from "ranges.h" nogil:
     void imode_range_float(float* out, int64_t begin, int64_t end, double start, double step)
     void imode_range_double(double* out, int64_t begin, int64_t end, double start, double step)
     void imode_range_int64(int64_t* out, int64_t begin, int64_t end, int64_t start, int64_t step)
+    void imode_span_float(float* out, int64_t n, int64_t first, int by, double start, double step)
+    void imode_span_double(double* out, int64_t n, int64_t first, int by, double start,
+                           double step)
 
 cdef enum:
     GRAIN = 32768                  # fewest elements per thread
@@ -141,20 +144,16 @@ def _span_half(n, start, end):
 
 cdef void span_float(float *out, int64_t n, float start, float end) noexcept:
     cdef double step = (end - start) / <float> (n - 1)
-    cdef int64_t i, half = n // 2
-    for i in range(half):
-        out[i] = <float> fma(step, <double> i, start)
-    for i in range(half, n):
-        out[i] = <float> fma(-step, <double> (n - i - 1), end)
+    cdef int64_t half = n // 2
+    imode_span_float(out, half, 0, 1, start, step)
+    imode_span_float(out + half, n - half, n - half - 1, -1, end, -step)
 
 
 cdef void span_double(double *out, int64_t n, double start, double end) noexcept:
     cdef double step = (end - start) / <double> (n - 1)
-    cdef int64_t i, half = n // 2
-    for i in range(half):
-        out[i] = fma(step, <double> i, start)
-    for i in range(half, n):
-        out[i] = fma(-step, <double> (n - i - 1), end)
+    cdef int64_t half = n // 2
+    imode_span_double(out, half, 0, 1, start, step)
+    imode_span_double(out + half, n - half, n - half - 1, -1, end, -step)
 
 
 def powers(double base, ndarray exponents):
@@ -184,6 +183,37 @@ cdef void _cut(char *target, const char *origin, int64_t rows, int64_t columns, 
         if stop > start:
             memcpy(target + (i * columns + start) * item, origin + (i * columns + start) * item,
                    (stop - start) * item)
+
+
+def triangle_indices(int64_t rows, int64_t columns, int64_t offset, bint upper):
+    """The row and column numbers of a triangle of a (rows, columns) matrix, as int64 of (2, n)."""
+    cdef int64_t limit = rows + columns + 1
+    cdef int64_t shift = max(-limit, min(offset, limit))
+    cdef int64_t i, j, start, stop, at = 0
+    cdef npy_intp dims[2]
+    cdef ndarray out
+    cdef int64_t* row
+    cdef int64_t* column
+    dims[0], dims[1] = 2, 0
+    for i in range(rows):
+        start, stop = _inside_triangle(i + shift, columns, upper)
+        dims[1] += stop - start
+    out = empty(cnp.NPY_INT64, 2, dims)
+    row = <int64_t*>cnp.PyArray_DATA(out)
+    column = row + dims[1]
+    for i in range(rows):
+        start, stop = _inside_triangle(i + shift, columns, upper)
+        for j in range(start, stop):
+            row[at], column[at] = i, j
+            at += 1
+    return out
+
+
+cdef inline (int64_t, int64_t) _inside_triangle(int64_t last, int64_t columns, bint upper) noexcept:
+    """The first column of a row that is inside, and the first one after it."""
+    if upper:
+        return min(columns, max(<int64_t>0, last)), columns
+    return 0, min(columns, max(<int64_t>0, last + 1))
 
 
 def triangle(ndarray a, diagonal, bint upper):

@@ -42,6 +42,24 @@ static double sum_d_block(double *a, npy_intp n)
     PICK(sum_block, (a, n))
 }
 
+/* Of complex numbers, n of whose parts lie side by side. */
+static void sum_f_pairs(const char *a, npy_intp n, float *total)
+{
+#if CHOOSE
+    if (level()) {
+        sum_pairs_float_v3(a, n, total);
+        return;
+    }
+#endif
+    sum_pairs_float_any(a, n, total);
+}
+
+static void sum_d_pairs(const char *a, npy_intp n, double *total)
+{
+    enum { wide = 1 };
+    PICK(sum_pairs, (a, n, total))
+}
+
 /* Sum of a contiguous row: halves, quarters, ... blocks. */
 #define SUM_ROW(NAME, T)                                                                           \
     static T NAME##_row(T *a, npy_intp n) {                                                        \
@@ -68,6 +86,10 @@ SUM_ROW(sum_d, double)
             NAME##_strided(a + half * stride, stride, n - half, right);                            \
             for (int k = 0; k < PARTS; k++)                                                        \
                 total[k] = left[k] + right[k];                                                     \
+            return;                                                                                \
+        }                                                                                          \
+        if (PARTS == 2 && stride == 2 * sizeof(T)) {                                               \
+            SUM##_pairs(a, 2 * n, total);                                                          \
             return;                                                                                \
         }                                                                                          \
         _Alignas(64) T buffer[BLOCK];                                                              \

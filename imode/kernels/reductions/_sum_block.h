@@ -11,12 +11,14 @@ typedef T NAME(sums);
 typedef T NAME(anywhere);
 #endif
 
-static T NAME(sum_block)(const void *data, ptrdiff_t n)
+/* keep: 1, or 2 for the sums of every other number, from the first on and from the second on. */
+INLINE void NAME(sums_of)(const T *a, ptrdiff_t n, const int keep, T *total)
 {
-    const T *a = data;
-    T total = 0, rest = 0;
+    T rest[2] = {0};
     ptrdiff_t i = 0;
-    if (n >= LANES) {
+    for (int k = 0; k < keep; k++)
+        total[k] = 0;
+    if (n >= LANES && keep <= LANES) {
         NAME(sums) sum[8], last = (NAME(sums)){0};
         T part[LANES] __attribute__((aligned(sizeof(NAME(sums)))));
         UNROLL
@@ -38,13 +40,28 @@ static T NAME(sum_block)(const void *data, ptrdiff_t n)
         sum[0] += last;
         memcpy(part, &sum[0], sizeof part);
         UNROLL
-        for (int w = LANES / 2; w > 0; w /= 2)
+        for (int w = LANES / 2; w >= keep; w /= 2)
             UNROLL
             for (int j = 0; j < w; j++)
                 part[j] += part[j + w];
-        total = part[0];
+        for (int k = 0; k < keep; k++)
+            total[k] = part[k];
     }
-    for (; i < n; i++)
-        rest += a[i];
-    return total + rest;
+    for (; i < n; i += keep)
+        for (int k = 0; k < keep; k++)
+            rest[k] += a[i + k];
+    for (int k = 0; k < keep; k++)
+        total[k] += rest[k];
+}
+
+static T NAME(sum_block)(const void *data, ptrdiff_t n)
+{
+    T total;
+    NAME(sums_of)(data, n, 1, &total);
+    return total;
+}
+
+static void NAME(sum_pairs)(const void *data, ptrdiff_t n, void *total)
+{
+    NAME(sums_of)(data, n, 2, total);
 }

@@ -283,13 +283,6 @@ factory(
 )
 
 
-def _below(rows, columns, diagonal):
-    """A bool matrix: on or below the diagonal."""
-    limit = rows + columns + 1
-    diagonal = max(-limit, min(diagonal, limit))
-    return np.arange(rows)[:, None] + diagonal >= np.arange(columns)
-
-
 def _check_matrix(name, x):
     if x.ndim < 2:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
@@ -342,12 +335,13 @@ def _indices(name, upper):
         dtype = as_numpy(dtype, np.dtype(np.int64))
         if dtype.name not in ("int32", "int64"):
             raise errors.dtypes.not_implemented(name, dtype)
+        limit = row + col + 1
+        offset = max(-limit, min(offset, limit))
         if upper:  # further down, or to the right, there are none
             row = min(row, max(col - offset, 0))
         else:
             col = min(col, max(row + offset, 0))
-        keep = _below(row, col, offset - upper)
-        return np.array(np.nonzero(~keep if upper else keep)).astype(dtype)
+        return ranges.triangle_indices(row, col, offset, upper).astype(dtype, copy=False)
 
     return kernel
 

@@ -121,9 +121,15 @@ def _unique_consecutive(self, return_inverse, return_counts, dim):
         inverse = np.empty(self.shape, np.int64) if dim is None else none.copy()
         return np.array(flat, order="C"), inverse, none
     n = flat.shape[at]
-    rows = np.moveaxis(flat, at, 0).reshape(n, -1)
     first = np.ones(n, bool)
-    first[1:] = (rows[1:] != rows[:-1]).any(1)
+    if flat.ndim == 1:
+        np.not_equal(flat[1:], flat[:-1], out=first[1:])
+        if not return_inverse and not return_counts:
+            none = np.empty(0, np.int64)
+            return flat[first], none, none.copy()
+    else:
+        rows = np.moveaxis(flat, at, 0).reshape(n, -1)
+        first[1:] = (rows[1:] != rows[:-1]).any(1)
     values, inverse, counts = _runs(flat, at, np.arange(n), first)
     return values, inverse.reshape(self.shape) if dim is None else inverse, counts
 
