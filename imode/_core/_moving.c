@@ -11,6 +11,7 @@
 
 #define BLOCK 16 /* rows and columns of a block that is turned, */
 #define SWATH 256 /* and columns of as many blocks as are turned before those below */
+#define COLOURS 4 /* so few elements side by side are taken apart one after the other, */
 #define SHORT 8  /* rows of fewer elements are copied column by column, */
 #define MANY 256 /* for so many rows */
 
@@ -32,7 +33,10 @@ typedef struct {
 #define MOST 16384
 #define NEAR 512
 #if defined(__GNUC__) && defined(__x86_64__)
+#include <tmmintrin.h>
+
 #define HAS_VECTORS __builtin_cpu_supports("avx2")
+#define HAS_SHUFFLE __builtin_cpu_supports("ssse3")
 typedef uint64_t vector __attribute__((vector_size(32), aligned(1), may_alias));
 #define STRIDE (4 * (ptrdiff_t)sizeof(vector))
 __attribute__((target("avx2"))) static inline void copy_stride(char *to, const char *from) {
@@ -53,8 +57,28 @@ __attribute__((target("avx2"))) static void copy_back(char *to, const char *from
         copy_stride(to + n - STRIDE, from + n - STRIDE);
     memcpy(to, from, n);
 }
+
+/* Every third of n bytes, as a colour of an image is: as many as whole vectors give, and none from
+   behind the last one; returns how many. */
+__attribute__((target("ssse3"))) static ptrdiff_t every_third(char *to, const char *from,
+                                                              ptrdiff_t n) {
+    const __m128i a = _mm_setr_epi8(0, 3, 6, 9, 12, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    const __m128i b = _mm_setr_epi8(-1, -1, -1, -1, -1, -1, 2, 5, 8, 11, 14, -1, -1, -1, -1, -1);
+    const __m128i c = _mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 1, 4, 7, 10, 13);
+    ptrdiff_t i = 0;
+    for (; i + 17 <= n; i += 16) {
+        const __m128i *at = (const __m128i *)(from + 3 * i);
+        const __m128i x = _mm_shuffle_epi8(_mm_loadu_si128(at), a);
+        const __m128i y = _mm_shuffle_epi8(_mm_loadu_si128(at + 1), b);
+        const __m128i z = _mm_shuffle_epi8(_mm_loadu_si128(at + 2), c);
+        _mm_storeu_si128((__m128i *)(to + i), _mm_or_si128(_mm_or_si128(x, y), z));
+    }
+    return i;
+}
 #else
 #define HAS_VECTORS 0
+#define HAS_SHUFFLE 0
+#define every_third(to, from, n) 0
 #define copy_vectors memcpy
 #define copy_back memcpy
 #endif
@@ -157,6 +181,10 @@ ROW_OF(pair)
 V_CLONES static void move_row(char *to, ptrdiff_t t, const char *from, ptrdiff_t f, ptrdiff_t n,
                               ptrdiff_t item) {
 #define ROW(T) row_##T(to, t, from, f, n)
+    if (item == 1 && t == 1 && f == 3 && HAS_SHUFFLE) {
+        const ptrdiff_t done = every_third(to, from, n);
+        to += done, from += 3 * done, n -= done;
+    }
     BY_SIZE(ROW)
 }
 
@@ -190,7 +218,7 @@ static void walk(char *to, const char *from, int nd, const ptrdiff_t *dims, cons
         memcpy(to, from, item);
     else if (nd == 1)
         move_row(to, t[0], from, f[0], dims[0], item);
-    else if (nd == 2 && t[1] == item && size_of(f[0]) < size_of(f[1]) && f[0])
+    else if (nd == 2 && t[1] == item && size_of(f[0]) < size_of(f[1]) && f[0] && dims[0] > COLOURS)
         turn(to, t, from, f, dims, item);
     else if (nd == 2 && dims[1] < SHORT && dims[0] > dims[1])
         for (ptrdiff_t r = 0; r < dims[0]; r += MANY)
