@@ -8,7 +8,8 @@ Every other operator has a `stored_kernel` there. How it goes on, its entry says
 
 - "loops": the inner loops of float32 run on bfloat16 in blocks (`_core/loops`);
 - "served": the compiled kernel takes bfloat16 where that is all there is; else it is "widened";
-- "beside": likewise, and where the first tensor is of it, others may be of float32, or indices;
+- "beside": likewise, and where the first tensor is of it, others may be of float32, indices, or
+  a mask;
 - "moves": elements change places only, so the kernel moves a dtype of the same size instead;
 - "widened", all others: the kernel gets copies in float32, and what it gives and what it wrote is
   rounded, once;
@@ -31,7 +32,7 @@ from imode._core.dispatch cimport (
     DTYPE_OPT, FACTORY, FUNCTIONAL, GENERATOR_OPT, INPLACE, MAX_ARGS, OPERAND, OUT, SCALAR,
     SCALAR_OPT, TENSOR_LIST, CKernel, Operator, redispatch)
 from imode._core.dtype cimport (
-    BFLOAT16, FLOAT8_E4M3FN, FLOAT8_E5M2, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64,
+    BFLOAT16, BOOL, FLOAT8_E4M3FN, FLOAT8_E5M2, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64,
     NO_DTYPE, UINT16, UINT32, UINT64, code_of, default_code, dtype, dtype_from_code, is_stored,
     set_default_code, typenum_of)
 from imode._core.elsewhere cimport run_inner
@@ -63,6 +64,7 @@ cdef enum:
     HALF = 1 << <int>FLOAT16
     SINGLE = 1 << <int>FLOAT32
     INDICES = 1 << <int>INT64
+    MASKS = 1 << <int>BOOL
     FLOATS = 1 << <int>FLOAT16 | 1 << <int>FLOAT32 | 1 << <int>FLOAT64
     FEW = (1 << <int>UINT16 | 1 << <int>UINT32 | 1 << <int>UINT64
            | 1 << <int>FLOAT8_E4M3FN | 1 << <int>FLOAT8_E5M2)
@@ -164,9 +166,10 @@ cdef object _run_served(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef object _run_beside(Operator op, keyset_t keys, PyObject** args):
-    """The same of an operator that takes parameters in float32, or indices, beside bfloat16."""
+    """The same of an operator that takes parameters in float32, indices or a mask beside bfloat16."""
     cdef PyObject* first = args[op.tensors[0]]
-    if not _codes(op, args) & ~(BRAIN | SINGLE | INDICES) and args[op.nargs] == NULL and (
+    cdef int others = MASKS if op.names[op.nargs - 2] == "mask" else SINGLE | INDICES
+    if not _codes(op, args) & ~(BRAIN | others) and args[op.nargs] == NULL and (
             is_tensor(first) and code_of[typenum(<Tensor>first)] == BFLOAT16) and not (
             keys & (BACKENDS & ~<keyset_t>BIT_CPU)):
         return redispatch(op, keys & below(STORED) | BIT_CPU, args)

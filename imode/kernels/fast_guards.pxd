@@ -6,12 +6,14 @@ from imode._core.dispatch cimport Operator
 from imode._core.dtype cimport BFLOAT16, FLOAT16, typenum_of
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 
 cimport numpy as cnp
 
 cdef extern from "Python.h":
+    PyObject* Py_True
+    PyObject* Py_False
     int PyFloat_CheckExact(PyObject*) noexcept
     int PyLong_CheckExact(PyObject*) noexcept
     double PyFloat_AS_DOUBLE(PyObject*) noexcept
@@ -163,6 +165,9 @@ cdef inline bint _fill_value(int kind, PyObject* value, char* item) except -1:
             (<float*>item)[0] = <float>real
             return True
         return _narrow_value(kind, real, item)
+    if kind == cnp.NPY_BOOL and (value == Py_True or value == Py_False):
+        item[0] = value == Py_True
+        return True
     if not PyLong_CheckExact(value):
         return False
     real = PyLong_AsLongAndOverflow(value, &overflow)
@@ -185,10 +190,10 @@ cdef inline bint _fill_value(int kind, PyObject* value, char* item) except -1:
 
 cdef inline bint _narrow_value(int kind, double real, char* item) noexcept:
     """Convert a number to 16 bits; False: it is beyond them, or that is not the dtype."""
-    if kind == typenum_of[<int>FLOAT16] and -65504 <= real <= 65504:
+    if kind == typenum_of[<int>FLOAT16] and (-65504 <= real <= 65504 or real - real != 0):
         (<uint16_t*>item)[0] = v_to_half(<float>real)
         return True
-    if kind == typenum_of[<int>BFLOAT16] and -1e38 < real < 1e38:
+    if kind == typenum_of[<int>BFLOAT16] and (-1e38 < real < 1e38 or real - real != 0):
         (<uint16_t*>item)[0] = v_to_brain(<float>real)
         return True
     return False
@@ -197,9 +202,16 @@ cdef inline bint _narrow_value(int kind, double real, char* item) noexcept:
 cdef inline void repeat_item(char* to, npy_intp n, npy_intp item, const char* value) noexcept nogil:
     """Store n copies of one element."""
     cdef npy_intp i
+    cdef uint16_t half
     cdef uint32_t narrow
     cdef uint64_t wide
-    if item == 4:
+    if item == 1:
+        memset(to, value[0], n)
+    elif item == 2:
+        half = (<const uint16_t*>value)[0]
+        for i in range(n):
+            (<uint16_t*>to)[i] = half
+    elif item == 4:
         narrow = (<const uint32_t*>value)[0]
         for i in range(n):
             (<uint32_t*>to)[i] = narrow

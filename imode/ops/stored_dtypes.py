@@ -41,11 +41,11 @@ _SERVED = _names(
     "argmax argmin"
 )
 
-# Likewise, and parameters in float32 and indices may stand beside it.
+# Likewise, and parameters in float32, indices, or a mask may stand beside it.
 _BESIDE = _names("""
     native_batch_norm native_layer_norm native_group_norm native_batch_norm_backward
     native_layer_norm_backward native_group_norm_backward _nll_loss _nll_loss2d
-    _nll_loss_backward _nll_loss2d_backward
+    _nll_loss_backward _nll_loss2d_backward masked_fill
 """)
 
 # Families that refuse float16 refuse bfloat16 in the same words.

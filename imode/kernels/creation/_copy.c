@@ -94,6 +94,18 @@ THROUGH_FLOATS(byte, uint8_t)
 THROUGH_FLOATS(int32, int32_t)
 THROUGH_FLOATS(int64, int64_t)
 
+#define FROM_DOUBLE(B)                                                                             \
+    void imode_double_to_##B(char *to, const char *from, ptrdiff_t n) {                            \
+        _Alignas(64) float block[WIDE_BLOCK];                                                      \
+        for (ptrdiff_t i = 0; i < n; i += WIDE_BLOCK) {                                            \
+            const ptrdiff_t m = n - i < WIDE_BLOCK ? n - i : WIDE_BLOCK;                           \
+            imode_double_to_float((char *)block, from + 8 * i, m);                                 \
+            to_##B(to + 2 * i, block, 2, m);                                                       \
+        }                                                                                          \
+    }
+FROM_DOUBLE(half)
+FROM_DOUBLE(brain)
+
 V_CLONES void imode_narrow_to_truth(char *to, const char *from, ptrdiff_t n) {
     for (ptrdiff_t i = 0; i < n; i++)
         ((uint8_t *)to)[i] = (((const uint16_t *)from)[i] & 0x7FFF) != 0;

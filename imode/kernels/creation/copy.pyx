@@ -38,6 +38,8 @@ cdef extern from "convert.h" nogil:
     void imode_float_to_brain(char* to, const char* source, npy_intp n) noexcept
     void imode_half_to_double(char* to, const char* source, npy_intp n) noexcept
     void imode_brain_to_double(char* to, const char* source, npy_intp n) noexcept
+    void imode_double_to_half(char* to, const char* source, npy_intp n) noexcept
+    void imode_double_to_brain(char* to, const char* source, npy_intp n) noexcept
     void imode_narrow_to_truth(char* to, const char* source, npy_intp n) noexcept
     void imode_half_to_byte(char* to, const char* source, npy_intp n) noexcept
     void imode_brain_to_byte(char* to, const char* source, npy_intp n) noexcept
@@ -117,6 +119,10 @@ cdef imode_converter converter(int source, int target) noexcept:
     elif source == FLOAT64:
         if target == BOOL:
             return imode_double_to_truth
+        if target == FLOAT16:
+            return imode_double_to_half
+        if target == BFLOAT16:
+            return imode_double_to_brain
         if target == FLOAT32:
             return imode_double_to_float
         if target == UINT8:

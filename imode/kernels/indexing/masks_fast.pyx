@@ -7,11 +7,12 @@ from imode._core.dispatch cimport INPLACE, CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
 from imode._core.parallel cimport parallel_for, skipping
+from imode._core.stored cimport run_otherwise
 from imode._core.tensor cimport Tensor
 from imode.kernels.indexing.placing cimport disjoint, may_write, run_write
 from imode.kernels.fast_guards cimport (
     MAX_DIMS, _array, _count, _fill_value, _item, _row_major, _same_shape, array_of, repeat_item)
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
@@ -35,6 +36,8 @@ cdef npy_intp _true(Fields* mask) noexcept:
 
 
 ctypedef fused word:
+    uint8_t
+    uint16_t
     uint32_t
     uint64_t
 
@@ -64,6 +67,12 @@ cdef object at_mask(Fields* a, Fields* mask, npy_intp item):
         dims[1 + d - mask.nd] = a.dimensions[d]
     out = empty(a.descr.type_num, 1 + a.nd - mask.nd, dims)
     to = <char*>cnp.PyArray_DATA(out)
+    if chunk == 1:
+        _compact(<uint8_t*>to, <uint8_t*>a.data, flags, _count(mask, 0, mask.nd), found)
+        return wrap(out)
+    if chunk == 2:
+        _compact(<uint16_t*>to, <uint16_t*>a.data, flags, _count(mask, 0, mask.nd), found)
+        return wrap(out)
     if chunk == 4:
         _compact(<uint32_t*>to, <uint32_t*>a.data, flags, _count(mask, 0, mask.nd), found)
         return wrap(out)
@@ -86,7 +95,7 @@ cdef void fill_at_mask(char* data, Fields* a, Fields* mask, npy_intp item,
             repeat_item(data + i * width * item, width, item, value)
 
 
-# ---- masks of the tensor's shape ----
+# ---- masks of the tensor's shape, or broadcast to it ----
 
 cdef struct Selection:
     char* out
@@ -94,30 +103,85 @@ cdef struct Selection:
     const uint8_t* mask
     const char* value
     npy_intp item
+    npy_intp row                  # elements of a row, along which the mask takes `step` each time
+    npy_intp step                 # 1 or 0
+    int nd                        # dimensions of rows,
+    npy_intp[MAX_DIMS] dims
+    npy_intp[MAX_DIMS] steps      # and the mask's steps along them
+
+
+cdef bint _plan_rows(Fields* a, Fields* mask, Selection* s) noexcept:
+    """Whether a mask in row order broadcasts to the shape of `a`; and by which rows."""
+    cdef npy_intp size, step = 1
+    cdef int added = a.nd - mask.nd, d
+    if mask.descr.type_num != cnp.NPY_BOOL or not _row_major(mask) or not 0 <= added <= a.nd:
+        return False
+    s.row, s.step, s.nd = 1, 1, 0
+    for d in range(a.nd - 1, -1, -1):
+        size = 1 if d < added else mask.dimensions[d - added]
+        if size != 1 and size != a.dimensions[d]:
+            return False
+        if a.dimensions[d] == 1:
+            continue
+        if s.row == 1 and s.nd == 0:
+            s.step = size != 1
+        if s.nd == 0 and s.step == (size != 1):
+            s.row *= a.dimensions[d]
+        else:
+            s.dims[s.nd], s.steps[s.nd] = a.dimensions[d], step if size != 1 else 0
+            s.nd += 1
+        step *= size
+    return True
 
 
 cdef inline void _select_words(word* out, const word* a, const uint8_t* mask, word value,
-                               npy_intp begin, npy_intp end) noexcept nogil:
+                               npy_intp n) noexcept nogil:
     cdef npy_intp i
     cdef word chosen
-    for i in range(begin, end):   # without a branch
+    for i in range(n):            # without a branch
         chosen = -<word>(mask[i] != 0)
         out[i] = (value & chosen) | (a[i] & ~chosen)
 
 
-cdef void _select(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """out = value where mask else a; out may be a."""
-    cdef Selection* s = <Selection*>context
+cdef void _select(const Selection* s, const uint8_t* mask, npy_intp begin, npy_intp n) noexcept nogil:
+    """out = value where mask else a, for n elements from `begin` on; out may be a."""
     cdef npy_intp i, item = s.item
-    if item == 4:
-        _select_words(<uint32_t*>s.out, <const uint32_t*>s.a, s.mask,
-                      (<const uint32_t*>s.value)[0], begin, end)
+    cdef char* out = s.out + begin * item
+    cdef const char* a = s.a + begin * item
+    if s.step == 0:
+        if mask[0]:
+            repeat_item(out, n, item, s.value)
+        elif out != a:
+            memcpy(out, a, n * item)
+    elif item == 1:
+        _select_words(<uint8_t*>out, <const uint8_t*>a, mask, (<const uint8_t*>s.value)[0], n)
+    elif item == 2:
+        _select_words(<uint16_t*>out, <const uint16_t*>a, mask, (<const uint16_t*>s.value)[0], n)
+    elif item == 4:
+        _select_words(<uint32_t*>out, <const uint32_t*>a, mask, (<const uint32_t*>s.value)[0], n)
     elif item == 8:
-        _select_words(<uint64_t*>s.out, <const uint64_t*>s.a, s.mask,
-                      (<const uint64_t*>s.value)[0], begin, end)
+        _select_words(<uint64_t*>out, <const uint64_t*>a, mask, (<const uint64_t*>s.value)[0], n)
     else:
-        for i in range(begin, end):
-            memcpy(s.out + i * item, s.value if s.mask[i] else s.a + i * item, item)
+        for i in range(n):
+            memcpy(out + i * item, s.value if mask[i] else a + i * item, item)
+
+
+cdef void _select_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """The elements `begin` to `end`, a row after the other."""
+    cdef const Selection* s = <const Selection*>context
+    cdef npy_intp n, at, left
+    cdef const uint8_t* mask
+    cdef int d
+    while begin < end:
+        left = begin // s.row
+        at = begin - left * s.row
+        n = min(s.row - at, end - begin)
+        mask = s.mask + at * s.step
+        for d in range(s.nd):
+            mask += left % s.dims[d] * s.steps[d]
+            left //= s.dims[d]
+        _select(s, mask, begin, n)
+        begin += n
 
 
 cdef object _masked_fill(Operator op, keyset_t keys, PyObject** args):
@@ -130,21 +194,23 @@ cdef object _masked_fill(Operator op, keyset_t keys, PyObject** args):
     cdef ndarray out = None
     cdef ndarray packed
     cdef Selection how
-    if not may_write(op, args) or mask.nd != a.nd or not (
+    if not may_write(op, args) or not (
             _row_major(a) or op.role != INPLACE and not skipping()) or not (
-            is_mask(mask, a) and _fill_value(a.descr.type_num, args[2], <char*>value)):
-        return run_general(op, keys, args)
+            _plan_rows(a, mask, &how) and (
+                _fill_value(a.descr.type_num, args[2], <char*>value))):
+        return run_otherwise(op, keys, args)
     if op.role == INPLACE:
         if not disjoint((<Tensor>args[0]).array, args[1]):
-            return run_general(op, keys, args)
+            return run_otherwise(op, keys, args)
     else:
         out = empty(a.descr.type_num, a.nd, a.dimensions)
         to = <char*>cnp.PyArray_DATA(out)
         if not _row_major(a):         # as an expanded tensor is
             packed = cnp.PyArray_GETCONTIGUOUS(array_of(args[0]))
             source = <char*>cnp.PyArray_DATA(packed)
-    how = [to, source, <uint8_t*>mask.data, <char*>value, _item(args[0])]
-    parallel_for(_count(a, 0, a.nd), GRAIN, _select, &how)
+    how.out, how.a, how.mask, how.value = to, source, <uint8_t*>mask.data, <char*>value
+    how.item = _item(args[0])
+    parallel_for(_count(a, 0, a.nd), GRAIN, _select_part, &how)
     return <object>args[0] if out is None else wrap(out)
 
 
