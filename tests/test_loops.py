@@ -124,6 +124,87 @@ def test_tan_beside_large_numbers(large):
         assert (ulps(loops.tan(x, out=x), want) <= 1).all()
 
 
+def exact_ulps(got, want):
+    """How far float64 numbers are from long doubles, which on some machines are no better."""
+    error = np.abs(got.astype(np.longdouble) - want) / np.spacing(np.abs(got))
+    return error.max() - (np.finfo(np.longdouble).nmant == 52)
+
+
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_sine_of_float64(name):
+    rng = np.random.default_rng(6)
+    quarters = np.arange(1, 636619) * (np.pi / 2)  # as near to whole quarters as float64 gets
+    tiny = np.ldexp(rng.uniform(-1, 1, 1000), rng.integers(-1060, -10, 1000))
+    spread = [rng.uniform(-size, size, 20000) for size in (1, 10, 1e4, 1e6)]
+    x = np.concatenate([quarters, -np.nextafter(quarters, 0), quarters + np.pi / 4, tiny, *spread])
+    function, want = getattr(loops, name), getattr(np, name)(x.astype(np.longdouble))
+    assert exact_ulps(function(x), want) < 0.85
+    x, want = x[-1000:].copy(), want[-1000:]
+    for large in (1.1e6, -1e22, 1.7976931348623157e308, np.inf, np.nan):
+        x[300] = large
+        with np.errstate(all="ignore"):
+            got = function(x)
+            np.testing.assert_array_equal(got[300], getattr(np, name)(large))
+        assert exact_ulps(np.delete(got, 300), np.delete(want, 300)) < 0.85
+    np.testing.assert_array_equal(np.signbit(function(np.array([0.0, -0.0]))), [0, name == "sin"])
+
+
+def test_atan2_of_float64():
+    rng = np.random.default_rng(7)
+    y, x = np.ldexp(rng.uniform(-1, 1, (2, 60000)), rng.integers(-1000, 1000, 60000))
+    x *= np.ldexp(1.0, rng.integers(-8, 9, 60000))
+    x[:20000] = y[:20000] * rng.choice([-1, 1], 20000) * rng.uniform(0.998, 1.002, 20000)
+    with np.errstate(all="ignore"):
+        assert exact_ulps(loops.atan2(y, x), np.arctan2(y.astype(np.longdouble), x)) < 1.5
+    ends = [0.0, 5e-324, 1e-310, 1.0, 1.7976931348623157e308, np.inf, np.nan]
+    y, x = (part.ravel() for part in np.meshgrid([*ends, *np.negative(ends)], ends + [-1.0, -0.0]))
+    for along in (x, -x):
+        with np.errstate(all="ignore"):
+            got, want = loops.atan2(y, along), np.array([*map(math.atan2, y, along)])
+        np.testing.assert_allclose(got, want, rtol=5e-16, atol=0)
+        number = ~np.isnan(want)
+        np.testing.assert_array_equal(np.signbit(got)[number], np.signbit(want)[number])
+
+
+def test_sinc_of_float64():
+    x = np.concatenate([np.linspace(-9, 9, 901), [0.0, -0.0, 1e-300, 0.5, 2.0, 1e5]])
+    product = x * np.pi  # rounded, as in PyTorch
+    want = np.ones_like(x, np.longdouble)
+    with np.errstate(all="ignore"):
+        np.divide(np.sin(product.astype(np.longdouble)), product, out=want, where=x != 0)
+        assert exact_ulps(loops.sinc(x), want) < 1.5
+        got = loops.sinc(np.append(x, [3e5, np.inf]))
+    last = np.sin(3e5 * np.pi) / (3e5 * np.pi)
+    np.testing.assert_allclose(got[:-1], np.append(want, last), 1e-15)
+    assert np.isnan(got[-1])
+
+
+# Of x, and its gradient for an incoming one: each condition has a function that leaves the range.
+FAR = [0.0, -0.0, 5e-324, -5e-324, 30.0, -30.0, 800.0, -800.0, 1e300, -1e300, np.inf, -np.inf]
+PIECEWISE = {
+    "elu": ((0.5, 2.0, 1.5), lambda x: np.where(x < 0, np.expm1(x * 1.5), 2 * x)),
+    "softplus": ((2.0, 9.0), lambda x: np.where(x * 2 > 9, x, np.log1p(np.exp(x * 2)) / 2)),
+    "elu_backward": ((0.5, 2.0), lambda x: np.where(x <= 0, 0.5 * np.exp(x), 2.0)),
+    "celu_backward": ((0.5, 1.5), lambda x: np.where(x <= 0, 0.5 * np.exp(x * 1.5), 1.0)),
+    "softplus_backward": ((2.0, 9.0), lambda x: np.where(x * 2 > 9, 1, 1 / (1 + np.exp(-x * 2)))),
+}
+
+
+@pytest.mark.parametrize("name", PIECEWISE)
+def test_piecewise_functions_of_float64(name):
+    numbers, function = PIECEWISE[name]
+    rng = np.random.default_rng(8)
+    x = np.concatenate([rng.standard_normal(2000) * 3, FAR * 20, [4.5, np.nextafter(4.5, 5)]])
+    before = [np.ones_like(x)] if "backward" in name else []
+    with np.errstate(all="ignore"):
+        got = getattr(loops, name)(*before, x, *numbers)
+        want = function(x.astype(np.longdouble)).astype(float)
+        of_nan = getattr(loops, name)(*before, np.full_like(x, np.nan), *numbers)
+    np.testing.assert_allclose(got, want, rtol=2e-15, atol=5e-309)
+    np.testing.assert_array_equal(np.signbit(got), np.signbit(want))
+    assert before or np.isnan(of_nan).all()
+
+
 @pytest.mark.parametrize("name", ["exp", "expm1", "log1p", "tanh", "erf"])
 def test_sign_of_zero(name):
     for zero in (0.0, -0.0):

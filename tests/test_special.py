@@ -95,6 +95,26 @@ def test_erfinv_of_float32():
     assert outside.isnan().tolist() == [False, True, True]
 
 
+def test_erfinv_of_float64():
+    x = imode.linspace(-1, 1, 4001, dtype=F64)[1:-1]
+    got = imode.erfinv(x)
+    assert imode.allclose(imode.erf(got), x, rtol=4e-16, atol=2e-16)
+    for part in (slice(1600, 2400), slice(100), slice(200, 500)):  # near 0, far from it, both
+        assert imode.allclose(imode.erfinv(x[part]), got[part], rtol=1e-15)
+    ends = imode.tensor([-1.0, 1.0, -0.0, 1e-310, 1.5, float("nan")], dtype=F64)
+    got = imode.erfinv(ends)
+    assert got[:3].tolist() == [-math.inf, math.inf, 0] and got[2].signbit()
+    assert got[3] > 8e-311 and got[4:].isnan().all()
+
+
+def test_entropy_of_float64():
+    x = imode.tensor([0.5, 0.0, -0.0, -1.0, float("inf"), float("nan"), 5e-324] * 9, dtype=F64)
+    got = imode.special.entr(x)
+    for first, want in enumerate([math.log(2) / 2, 0.0, 0.0, -math.inf, -math.inf]):
+        assert got[first::7].tolist() == pytest.approx([want] * 9, rel=1e-15)
+    assert got[5::7].isnan().all() and (got[6::7] == -5e-324 * math.log(5e-324)).all()
+
+
 def test_zeta_of_what_is_far_below_0():
     far = imode.special.zeta(imode.tensor(2.0, dtype=F64), imode.tensor(-1e9 - 0.5, dtype=F64))
     assert far.item() == pytest.approx(math.pi**2, rel=1e-8)  # without a billion steps

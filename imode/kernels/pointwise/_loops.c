@@ -141,9 +141,10 @@ FLOATS(1, gelu_tanh,
        0.5 * x * (1.0 + v_tanh(GELU_BETA * (x + GELU_KAPPA * x * x * x))))
 FLOATS(1, mish, x * v_tanhf(v_log1pf(v_expf(x))), x * v_tanh(v_log1p(v_exp(x))))
 FLOATS(3, softplus, x * y > z ? x : v_log1pf(v_expf(x * y)) / y,
-       x * y > z ? x : v_log1p(v_exp(x * y)) / y)
+       pick(x * y > z, x, v_log1p(v_exp(x * y > z ? z : x * y)) / y))
 /* x, alpha, scale, input_scale */
-FLOATS(4, elu, x < 0 ? v_expm1f(x * w) * (y * z) : x * z, x < 0 ? v_expm1(x * w) * (y * z) : x * z)
+FLOATS(4, elu, x < 0 ? v_expm1f(x * w) * (y * z) : x * z,
+       pick(x < 0, v_expm1((x < 0 ? x : 0) * w) * (y * z), x * z))
 FLOATS_SAME(2, leaky_relu, x > 0 ? x : x * y)
 #define RELU6(x) ((x) < 0 ? 0 : (x) > 6 ? 6 : (x))
 LIGHT_FLOATS(1, hardsigmoid, RELU6(x + 3.0f) / 6.0f, RELU6(x + 3.0) / 6.0)
@@ -182,16 +183,18 @@ V_INLINE float gelu_tanh_slope_f(float y) { GELU_TANH_SLOPE(float, v_tanhf, y); 
 V_INLINE double gelu_tanh_slope_d(double y) { GELU_TANH_SLOPE(double, v_tanh, y); }
 FLOATS(2, gelu_tanh_backward, x * gelu_tanh_slope_f(y), x * gelu_tanh_slope_d(y))
 FLOATS(4, softplus_backward, y * z > w ? x : x * (1.0f / (1.0f + v_expf(-y * z))),
-       y * z > w ? x : x * (1.0 / (1.0 + v_exp(-y * z))))
+       pick(y * z > w, x, x * (1.0 / (1.0 + v_exp(-y * z)))))
 FLOATS_SAME(3, leaky_relu_backward, x > 0 ? y : y * z)
 /* self, grad: what reaches prelu's weight */
 FLOATS_SAME(2, prelu_weight, x > 0 ? 0 : x * y)
 /* gate, first half, grad: what reaches the second half */
 FLOATS_SAME(3, glu_gate, (1 - x) * x * y * z)
 /* grad, self, alpha * scale, scale */
-FLOATS(4, elu_backward, y <= 0 ? x * z * v_expf(y) : x * w, y <= 0 ? x * z * v_exp(y) : x * w)
+FLOATS(4, elu_backward, y <= 0 ? x * z * v_expf(y) : x * w,
+       pick(y <= 0, x *z *v_exp(y <= 0 ? y : 0), x *w))
 /* grad, self, alpha * input_scale, input_scale */
-FLOATS(4, celu_backward, y <= 0 ? x * z * v_expf(y * w) : x, y <= 0 ? x * z * v_exp(y * w) : x)
+FLOATS(4, celu_backward, y <= 0 ? x * z * v_expf(y * w) : x,
+       pick(y <= 0, x *z *v_exp((y <= 0 ? y : 0) * w), x))
 /* grad, self, min, max */
 FLOATS_SAME(4, hardtanh_backward, y <= z || y >= w ? 0 : x)
 FLOATS_SAME(3, shrink_backward, y >= -z && y <= z ? 0 : x)
@@ -261,7 +264,7 @@ STEPWISE(2, xlog1py)
 LDEXP(f, float, int32_t, v_expf, rintf, 120, 127, 23)
 LDEXP(d, double, int64_t, v_exp, rint, 1000, 1023, 52)
 FLOATS(2, ldexp, ldexp_of_f(x, y), ldexp_of_d(x, y))
-FLOATS(2, atan2, atan2_of_f(x, y), atan2(x, y))
+FLOATS(2, atan2, atan2_of_f(x, y), atan2_of_d(x, y))
 FLOATS(2, hypot, hypot_of_f(x, y), hypot_of_d(x, y))
 
 FLOATS(1, asin, asin_of_f(x), v_asin(x))
@@ -294,14 +297,14 @@ BLOCKS(tan_low, ABOVE(TAN_LIMIT, x), tan_stages, tan_libm)
 BY_LEVEL(sin)
 BY_LEVEL(cos)
 BY_LEVEL(tan)
-/* of float64 NumPy's own are as fast */
-#define HALF_TABLE(NAME)                                                                           \
-    static loop_info NAME##_info[] = {INFO(1, NAME##_f, float, float)};                            \
-    static imode_loop NAME##_loops[] = {run_half, run_same};                                       \
-    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[0]};                               \
-    static const char NAME##_types[] = {NPY_HALF, NPY_HALF, NPY_FLOAT, NPY_FLOAT};
-HALF_TABLE(sin)
-HALF_TABLE(cos)
+MAP1_AS(, , sin_exact, double, double, sin(x))
+MAP1_AS(, , cos_exact, double, double, cos(x))
+QUICK1_D(sin_quick_d, sin_near_d(x))
+QUICK1_D(cos_quick_d, cos_near_d(x))
+V_CLONES BLOCKS_D(sin_d, ABOVE_D(SIN_LIMIT_D, x), sin_quick_d, sin_exact)
+V_CLONES BLOCKS_D(cos_d, ABOVE_D(SIN_LIMIT_D, x), cos_quick_d, cos_exact)
+FLOAT_TABLE(1, sin)
+FLOAT_TABLE(1, cos)
 MAP1(tan_d, double, double, v_tan(x))
 FLOAT_TABLE(1, tan)
 
@@ -313,8 +316,11 @@ MAP1_AS(, V_IVDEP, erfc_wide, float, float, erfc_wide_of(x))
 BLOCKS(erfc_low, ABOVE(ERFC_NEAR, x), erfc_stages, erfc_wide)
 BY_LEVEL(erfc)
 DOUBLES(1, erfc, v_erfc(x))
-FLOATS(1, sinc, x == 0 ? 1 : sinf(x * (float)PI) / (x * (float)PI),
-       x == 0 ? 1 : sin(x * PI) / (x * PI))
+MAP1(sinc_f, float, float, x == 0 ? 1 : sinf(x * (float)PI) / (x * (float)PI))
+MAP1_AS(, , sinc_exact, double, double, x == 0 ? 1 : sin(x * PI) / (x * PI))
+QUICK1_D(sinc_quick_d, pick(x == 0, 1, sin_near_d(x *PI) / (x * PI)))
+V_CLONES BLOCKS_D(sinc_d, ABOVE_D(SIN_LIMIT_D / 4, x), sinc_quick_d, sinc_exact)
+FLOAT_TABLE(1, sinc)
 
 /* The next number after x towards y, of the bits of both: SIGN is their sign's, INF infinity's. */
 #define NEXT(NAME, T, I, SIGN, INF)                                                                \
@@ -510,7 +516,7 @@ WHOLE_DIVISION(whole_remainder, remainder_quick, remainder_exact)
 /* The comparisons are such that a NaN in x is passed on. */
 REALS_SAME(1, relu, x < 0 ? 0 : x)
 REALS_SAME(1, relu6, x < 0 ? 0 : x > 6 ? 6 : x)
-REALS_SAME(1, sign, (x > 0) - (x < 0))
+REALS(1, sign, (__typeof__(x))(x > 0) - (__typeof__(x))(x < 0), (x > 0) - (x < 0))
 REALS_SAME(2, heaviside, x == 0 ? y : x > 0)
 REALS_SAME(3, threshold, x <= y ? z : x)
 REALS_SAME(3, threshold_backward, x <= z ? 0 : y)

@@ -143,35 +143,39 @@ FLOATS_SAME(1, spherical_bessel_j0, spherical_j0((double)x))
 FLOATS(1, erfcx, erfcx_of_f(x), erfcx_of_d(x))
 FLOATS(1, log_ndtr, log_ndtr_of_f(x), log_ndtr_of_d(x))
 FLOATS(1, ndtri, NDTRI(f, float), NDTRI(d, double))
-/* Without fused multiply-add: most of what is at hand is near 0. What is not is collected, for the branch with a logarithm. */
-MAP1_AS(, V_IVDEP, erfinv_anywhere, float, float, ERFINV(f, float, fabsf))
-static void erfinv_low(char *const *p, npy_intp n) {
-    for (npy_intp start = 0; start < n; start += BLOCK) {
-        const float *a = (const float *)p[0] + start;
-        float *out = (float *)p[1] + start, far[BLOCK];
-        const npy_intp m = n - start < BLOCK ? n - start : BLOCK;
-        uint8_t place[BLOCK];
-        npy_intp count = 0;
-        for (npy_intp i = 0; i < m; i++) {
-            far[count] = a[i];
-            place[count] = (uint8_t)i;
-            count += !(fabsf(a[i]) <= ERFINV_NEAR);
-        }
-        if (count > m / 2) {
-            erfinv_anywhere((char *[]){(char *)a, (char *)out}, m);
-            continue;
-        }
-        V_IVDEP for (npy_intp i = 0; i < m; i++) out[i] = erfinv_near(a[i]);
-        erfinv_anywhere((char *[]){(char *)far, (char *)far}, count);
-        for (npy_intp i = 0; i < count; i++)
-            out[place[i]] = far[i];
+/* Most of what is at hand is near 0. What is not is collected, for the branch with a logarithm. In
+   float, with fused multiply-add, another formula takes less. */
+#define ERFINV_BLOCKS(LEVELS, NAME, T, S, ABS)                                                     \
+    MAP1_AS(LEVELS, V_IVDEP, erfinv_anywhere_##S, T, T, ERFINV(S, T, ABS))                         \
+    LEVELS static void NAME(char *const *p, npy_intp n) {                                          \
+        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
+            const T *a = (const T *)p[0] + start;                                                  \
+            T *out = (T *)p[1] + start, far[BLOCK];                                                \
+            const npy_intp m = n - start < BLOCK ? n - start : BLOCK;                              \
+            uint8_t place[BLOCK];                                                                  \
+            npy_intp count = 0;                                                                    \
+            for (npy_intp i = 0; i < m; i++) {                                                     \
+                far[count] = a[i];                                                                 \
+                place[count] = (uint8_t)i;                                                         \
+                count += !(ABS(a[i]) <= (T)ERFINV_NEAR);                                           \
+            }                                                                                      \
+            if (count > m / 2) {                                                                   \
+                erfinv_anywhere_##S((char *[]){(char *)a, (char *)out}, m);                        \
+                continue;                                                                          \
+            }                                                                                      \
+            V_IVDEP for (npy_intp i = 0; i < m; i++) out[i] = erfinv_near_##S(a[i]);               \
+            erfinv_anywhere_##S((char *[]){(char *)far, (char *)far}, count);                      \
+            for (npy_intp i = 0; i < count; i++)                                                   \
+                out[place[i]] = far[i];                                                            \
+        }                                                                                          \
     }
-}
+ERFINV_BLOCKS(, erfinv_low, float, f, fabsf)
+ERFINV_BLOCKS(V_CLONES, erfinv_d, double, d, fabs)
 MAP1(erfinv_high, float, float, erfinv_of_f(x))
 BY_LEVEL(erfinv)
-DOUBLES(1, erfinv, ERFINV(d, double, fabs))
+FLOAT_TABLE(1, erfinv)
 FLOATS(1, entr, x > 0 ? -x * v_logf(x) : x == 0 ? 0 : x < 0 ? -INFINITY : x,
-       pick(x > 0, -x *v_log(x), pick(x == 0, 0, pick(x < 0, -INFINITY, x))))
+       pick(x > 0, -x *v_log(pick(x > 0, x, 1)), pick(x == 0, 0, pick(x < 0, -INFINITY, x))))
 
 const imode_ufunc imode_special[] = {
     ROW(1, lgamma), ROW(1, digamma), ROW(2, polygamma), ROW(2, mvlgamma), ROW(2, zeta),

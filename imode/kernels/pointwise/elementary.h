@@ -51,6 +51,32 @@ V_INLINE float sin_turned(float x, uint32_t more, uint32_t sign) {
 V_INLINE float sin_near(float x) { return sin_turned(x, 0, v_bits(x) & 0x80000000u); }
 V_INLINE float cos_near(float x) { return sin_turned(x, 1, 0); }
 
+/* The same in double, and the polynomials, as in fdlibm. The first three parts of half of pi have 33
+   bits, so that their products are exact up to the limit. */
+#define SIN_LIMIT_D 1e6
+#define V_ROUND_D 6755399441055744.0 /* 1.5 * 2^52 */
+static const double sin_d_terms[] = {
+    -1.66666666666666324348e-1, 8.33333333332248946124e-3,  -1.98412698298579493134e-4,
+    2.75573137070700676789e-6,  -2.50507602534068634195e-8, 1.58969099521155010221e-10};
+static const double cos_d_terms[] = {
+    4.16666666666666019037e-2,  -1.38888888888741095749e-3, 2.48015872894767294178e-5,
+    -2.75573143513906633035e-7, 2.08757232129817482790e-9,  -1.13596475577881948265e-11};
+V_INLINE double sin_turned_d(double x, uint64_t more, uint64_t sign) {
+    const double y = fabs(x), shifted = y * 0.63661977236758134308 + V_ROUND_D;
+    const double q = shifted - V_ROUND_D, second = q * 6.07710050630396597660e-11;
+    const double third = q * 2.02226624871116645580e-21, whole = y - q * 1.57079632673412561417;
+    const double left = whole - second, r = left - third, lost = (whole - left) - second;
+    const double less = (lost + ((left - r) - third)) - q * 8.47842766036889956997e-32;
+    const double z = r * r, half = 0.5 * z, near_1 = 1.0 - half;
+    const double s = (z * (r * POLY(d, sin_d_terms, z) - 0.5 * less) + less) + r;
+    const double c = ((1.0 - near_1) - half) + (z * z * POLY(d, cos_d_terms, z) - r * less);
+    const uint64_t quarter = v_bits_d(shifted) + more, odd = -(quarter & 1);
+    return v_double(((v_bits_d(near_1 + c) & odd) | (v_bits_d(s) & ~odd)) ^
+                    (quarter & 2) << 62 ^ sign);
+}
+V_INLINE double sin_near_d(double x) { return sin_turned_d(x, 0, v_bits_d(x) & ~(~0ull >> 1)); }
+V_INLINE double cos_near_d(double x) { return sin_turned_d(x, 1, 0); }
+
 /* atan(t) for t in [0, 1] */
 V_INLINE float atan_below(float t) {
     const float z = t * t;
@@ -82,6 +108,34 @@ V_INLINE float atan2_of_f(float y, float x) {
     r = up > along ? HALF_PI_HI - r + HALF_PI_LO : r;
     r = v_bits(x) >> 31 ? 2 * HALF_PI_HI - r + 2 * HALF_PI_LO : r;
     return copysignf(x != x || y != y ? x + y : r, y);
+}
+
+/* (atan(t) / t - 1) / t^2 in t^2, for t in [0, 1] */
+static const double atan_terms[] = {
+    -0.3333333333333307,    0.1999999999995147,    -0.14285714282575665,   0.11111111007041134,
+    -0.09090907003236601,   0.07692279841967431,   -0.06666404078181432,   0.058805279311847224,
+    -0.05253519050149127,   0.04722323844619395,   -0.04219183090168355,   0.0366419928617888,
+    -0.029903985338659917,  0.02198500600690397,   -0.01390070136924527,   0.007196601740922783,
+    -0.0028849685544594457, 0.0008313393527883665, -0.00015216462270524906,
+    1.3225448915220177e-05};
+#define HALF_PI_D 1.57079632679489661923
+#define HALF_PI_LESS 6.12323399573676588614e-17 /* what that lacks */
+/* A whole number of right angles more or less the angle whose tangent is t: what their sum loses is
+   added to the small rest. */
+V_INLINE double atan2_of_d(double y, double x) {
+    const double up = fabs(y), along = fabs(x);
+    const double low = up < along ? up : along, high = up < along ? along : up;
+    double t = low / high;
+    t = high == 0 ? 0 : t;
+    t = low == INFINITY ? 1 : t;
+    const double z = t * t, rest = POLY(d, atan_terms, z) * z * t;
+    const uint64_t left = -(v_bits_d(x) >> 63), steep = -(uint64_t)(up > along);
+    const uint64_t turned = (left ^ steep) << 63;
+    const double turns = pick(up > along, 1, v_double(v_bits_d(2) & left)); /* quarters */
+    const double from = turns * HALF_PI_D, by = v_double(v_bits_d(t) ^ turned), sum = from + by;
+    const double lost = (from - sum) + by + turns * HALF_PI_LESS;
+    const double r = (v_double(v_bits_d(rest) ^ turned) + lost) + sum;
+    return copysign(pick((x != x) | (y != y), x + y, r), y);
 }
 
 /* asin(s) - s: for |x| up to 1/2 s is |x|; above it is sqrt((1 - |x|) / 2), the sine of half of the

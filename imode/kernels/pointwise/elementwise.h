@@ -160,7 +160,7 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
    gathered from far apart is short, and nothing lies behind it. */
 #define READ_AHEAD                                                                                 \
     if (n - start > 2 * BLOCK)                                                                     \
-        for (npy_intp i = 0; i < m; i += 16)                                                       \
+        for (npy_intp i = 0; i < m; i += 64 / (npy_intp)sizeof *a)                                 \
             __builtin_prefetch(a + i + 2 * BLOCK);
 /* A loop over blocks of floats by a function QUICK, of (in, out, n). */
 #define IN_BLOCKS(NAME, QUICK)                                                                     \
@@ -173,34 +173,39 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
             QUICK(a, out, m);                                                                      \
         }                                                                                          \
     }
-/* The same where FAR says in its highest bit whether the bits x of a float are too much for QUICK:
+/* The same where FAR says in its highest bit whether the bits x of a number are too much for QUICK:
    then the block goes through the kernel REST. */
-#define BLOCKS(NAME, FAR, QUICK, REST)                                                             \
+#define BLOCKS_OF(T, BITS, BITS_OF, NAME, FAR, QUICK, REST)                                        \
     static void NAME(char *const *p, npy_intp n) {                                                 \
         for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
-            const float *a = (const float *)p[0] + start;                                          \
-            float *out = (float *)p[1] + start;                                                    \
+            const T *a = (const T *)p[0] + start;                                                  \
+            T *out = (T *)p[1] + start;                                                            \
             const npy_intp m = n - start < BLOCK ? n - start : BLOCK;                              \
-            uint32_t far = 0;                                                                      \
+            BITS far = 0;                                                                          \
             _Pragma("GCC unroll 4") for (npy_intp i = 0; i < m; i++) {                             \
-                const uint32_t x = v_bits(a[i]);                                                   \
+                const BITS x = BITS_OF(a[i]);                                                      \
                 far |= FAR;                                                                        \
             }                                                                                      \
             READ_AHEAD                                                                             \
-            if (far >> 31)                                                                         \
+            if (far >> (8 * sizeof far - 1))                                                       \
                 REST((char *[]){(char *)a, (char *)out}, m);                                       \
             else                                                                                   \
                 QUICK(a, out, m);                                                                  \
         }                                                                                          \
     }
+#define BLOCKS(...) BLOCKS_OF(float, uint32_t, v_bits, __VA_ARGS__)
+#define BLOCKS_D(...) BLOCKS_OF(double, uint64_t, v_bits_d, __VA_ARGS__)
 #define ABOVE(LIMIT, x) (v_bits(LIMIT) - ((x) & 0x7FFFFFFFu)) /* |x|, or a NaN */
-#define QUICK1(NAME, VALUE)                                                                        \
-    V_INLINE void NAME(const float *a, float *out, npy_intp n) {                                   \
+#define ABOVE_D(LIMIT, x) (v_bits_d(LIMIT) - ((x) & 0x7FFFFFFFFFFFFFFFu))
+#define QUICK1_OF(T, NAME, VALUE)                                                                  \
+    V_INLINE void NAME(const T *a, T *out, npy_intp n) {                                           \
         V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
-            const float x = a[i];                                                                  \
+            const T x = a[i];                                                                      \
             out[i] = VALUE;                                                                        \
         }                                                                                          \
     }
+#define QUICK1(...) QUICK1_OF(float, __VA_ARGS__)
+#define QUICK1_D(...) QUICK1_OF(double, __VA_ARGS__)
 #define MAP2_AS(LEVELS, BEFORE, NAME, T, R, VALUE)                                                 \
     LEVELS static void NAME(char *const *p, npy_intp n) {                                          \
         const T *a = (const T *)p[0], *b = (const T *)p[1];                                        \

@@ -115,12 +115,15 @@ QUANTILE(d, double, v_log, sqrt, copysign, fabs)
 
 #define NDTRI(S, T) quantile_##S(x - (T)0.5, x < (T)0.5 ? x : 1 - x)
 #define ERFINV(S, T, ABS) quantile_##S(x * (T)0.5, (1 - ABS(x)) * (T)0.5) * (T)0.70710678118654752440
-/* ERFINV of what is near 0, as quantile_f has it. */
-#define ERFINV_NEAR 0.85f
-V_INLINE float erfinv_near(float x) {
-    const float q = x * 0.5f, s = 0.180625f - q * q;
-    return q * (POLY(f, near_f, s) / POLY(f, near_over_f, s)) * 0.70710678118654752440f;
-}
+/* ERFINV of what is near 0, as the quantile has it. */
+#define ERFINV_NEAR 0.85
+#define NEAR_0(S, T)                                                                               \
+    V_INLINE T erfinv_near_##S(T x) {                                                              \
+        const T q = x * (T)0.5, s = (T)0.180625 - q * q;                                           \
+        return q * (POLY(S, near_##S, s) / POLY(S, near_over_##S, s)) * (T)0.70710678118654752440; \
+    }
+NEAR_0(f, float)
+NEAR_0(d, double)
 
 /* With fused multiply-add: (erfinv(x) / x - sqrt(pi) / 2) / w in w - 6, where -w is the logarithm
    of 1 - x^2, for w in [0, 16]. */

@@ -81,14 +81,21 @@ V_SIMD float v_powf(float, float) __asm__("powf");
 #define v_powf powf
 #endif
 
+V_INLINE uint64_t v_bits_d(double x) {
+    uint64_t u;
+    memcpy(&u, &x, 8);
+    return u;
+}
+V_INLINE double v_double(uint64_t u) {
+    double x;
+    memcpy(&x, &u, 8);
+    return x;
+}
+
 /* a where the condition holds, else b, by masks: where it sees a branch, gcc does not vectorise. */
 V_INLINE double pick(int condition, double a, double b) {
-    uint64_t mask = -(uint64_t)condition, x, y;
-    memcpy(&x, &a, 8);
-    memcpy(&y, &b, 8);
-    x = (x & mask) | (y & ~mask);
-    memcpy(&a, &x, 8);
-    return a;
+    const uint64_t mask = -(uint64_t)condition;
+    return v_double((v_bits_d(a) & mask) | (v_bits_d(b) & ~mask));
 }
 
 /* The polynomial with these coefficients, lowest first. */
@@ -107,7 +114,7 @@ POLYNOMIAL(poly_d, double)
     V_INLINE T NAME(const T *terms, int degree, T x) {                                             \
         const T z = x * x;                                                                         \
         T high = terms[degree], low = terms[degree - 1];                                           \
-        _Pragma("GCC unroll 8") for (int k = degree - 2; k > 0; k -= 2) {                          \
+        _Pragma("GCC unroll 16") for (int k = degree - 2; k > 0; k -= 2) {                          \
             high = high * z + terms[k];                                                            \
             low = low * z + terms[k - 1];                                                          \
         }                                                                                          \

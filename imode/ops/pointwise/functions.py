@@ -92,11 +92,11 @@ _function(
     lambda grad, result: -0.5 * grad * conj(result.pow(3)), ("4.", "0.5000"),
 )  # fmt: skip
 _function(
-    "sin", loops.joined((loops.sin, "ef"), (np.sin, "dFD")), np.sin,
+    "sin", loops.joined((loops.sin, "efd"), (np.sin, "FD")), np.sin,
     lambda grad, self: grad * conj(self.cos()), ("0.", "0."),
 )  # fmt: skip
 _function(
-    "cos", loops.joined((loops.cos, "ef"), (np.cos, "dFD")), np.cos,
+    "cos", loops.joined((loops.cos, "efd"), (np.cos, "FD")), np.cos,
     lambda grad, self: grad * -conj(self.sin()), ("0.", "1."),
 )  # fmt: skip
 _function(
