@@ -316,10 +316,22 @@ MAP1_AS(, V_IVDEP, erfc_wide, float, float, erfc_wide_of(x))
 BLOCKS(erfc_low, ABOVE(ERFC_NEAR, x), erfc_stages, erfc_wide)
 BY_LEVEL(erfc)
 DOUBLES(1, erfc, v_erfc(x))
-MAP1(sinc_f, float, float, x == 0 ? 1 : sinf(x * (float)PI) / (x * (float)PI))
-MAP1_AS(, , sinc_exact, double, double, x == 0 ? 1 : sin(x * PI) / (x * PI))
-QUICK1_D(sinc_quick_d, pick(x == 0, 1, sin_near_d(x *PI) / (x * PI)))
-V_CLONES BLOCKS_D(sinc_d, ABOVE_D(SIN_LIMIT_D / 4, x), sinc_quick_d, sinc_exact)
+#define SINC(S, T)                                                                                 \
+    static void sinc_##S(char *const *p, npy_intp n) {                                             \
+        _Alignas(64) T angles[BLOCK], sines[BLOCK];                                                \
+        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
+            const T *a = (const T *)p[0] + start;                                                  \
+            T *out = (T *)p[1] + start;                                                            \
+            const npy_intp m = n - start < BLOCK ? n - start : BLOCK;                              \
+            for (npy_intp i = 0; i < m; i++)                                                       \
+                angles[i] = a[i] * (T)PI;                                                          \
+            sin_##S((char *[]){(char *)angles, (char *)sines}, m);                                 \
+            for (npy_intp i = 0; i < m; i++)                                                       \
+                out[i] = angles[i] == 0 ? 1 : sines[i] / angles[i];                                \
+        }                                                                                          \
+    }
+SINC(f, float)
+SINC(d, double)
 FLOAT_TABLE(1, sinc)
 
 /* The next number after x towards y, of the bits of both: SIGN is their sign's, INF infinity's. */

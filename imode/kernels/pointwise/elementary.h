@@ -51,8 +51,8 @@ V_INLINE float sin_turned(float x, uint32_t more, uint32_t sign) {
 V_INLINE float sin_near(float x) { return sin_turned(x, 0, v_bits(x) & 0x80000000u); }
 V_INLINE float cos_near(float x) { return sin_turned(x, 1, 0); }
 
-/* The same in double, and the polynomials, as in fdlibm. The first three parts of half of pi have 33
-   bits, so that their products are exact up to the limit. */
+/* The same in double; polynomials and parts as in fdlibm: the first three parts of half of pi have
+   33 bits, so that their products are exact up to the limit, fused or not. Below 0.9 ulp. */
 #define SIN_LIMIT_D 1e6
 #define V_ROUND_D 6755399441055744.0 /* 1.5 * 2^52 */
 static const double sin_d_terms[] = {
@@ -120,8 +120,8 @@ static const double atan_terms[] = {
     1.3225448915220177e-05};
 #define HALF_PI_D 1.57079632679489661923
 #define HALF_PI_LESS 6.12323399573676588614e-17 /* what that lacks */
-/* A whole number of right angles more or less the angle whose tangent is t: what their sum loses is
-   added to the small rest. */
+/* A whole number of right angles, plus or minus the angle whose tangent is t; what their sum loses
+   is added to the small rest. Below 1.5 ulp, half of it the quotient's. */
 V_INLINE double atan2_of_d(double y, double x) {
     const double up = fabs(y), along = fabs(x);
     const double low = up < along ? up : along, high = up < along ? along : up;
