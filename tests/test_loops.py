@@ -183,6 +183,33 @@ def test_sinc(dtype, limit):
         np.testing.assert_array_equal(loops.sinc(x, out=x), got)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pow_of_negative_numbers(dtype):
+    most = np.finfo(dtype).max
+    ends = [0.0, 1.0, 0.5, 2.0, 3.0, 7.0, 2.5, 1e15, np.inf, np.nan, 1e-30, 16777217.0, most]
+    x, y = (part.ravel() for part in np.meshgrid(ends, [*ends, *np.negative(ends)]))
+    for number, exponent in ((-x, y), (np.where(np.arange(x.size) % 3, x, -x), y)):
+        number, exponent = number.astype(dtype), exponent.astype(dtype)
+        with np.errstate(all="ignore"):
+            got, want = loops.pow(number, exponent), np.power(number, exponent)
+            for power in (-2, 5, 2.5):  # numbers that are the same for all
+                one = loops.pow(number, dtype(power))
+                np.testing.assert_allclose(one, np.power(number, dtype(power)), 4e-7)
+        np.testing.assert_allclose(got, want, 4 * np.finfo(dtype).eps)
+        there = ~np.isnan(want)
+        np.testing.assert_array_equal(np.signbit(got)[there], np.signbit(want)[there])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_is_zero_and_quotients_cut_off(dtype):
+    x = np.array([0.0, -0.0, 6e-8, -1.0, 7.5, -7.5, np.inf, np.nan] * 9).astype(dtype)
+    np.testing.assert_array_equal(loops.is_zero(x), np.logical_not(x))
+    with np.errstate(all="ignore"):
+        got, want = loops.trunc_divide(x, x[::-1]), np.trunc(x / x[::-1])
+    np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(np.signbit(got[want == 0]), np.signbit(want[want == 0]))
+
+
 # Of x, and its gradient for an incoming one: each condition has a function that leaves the range.
 FAR = [0.0, -0.0, 5e-324, -5e-324, 30.0, -30.0, 800.0, -800.0, 1e300, -1e300, np.inf, -np.inf]
 PIECEWISE = {

@@ -107,6 +107,16 @@ def test_erfinv_of_float64():
     assert got[3] > 8e-311 and got[4:].isnan().all()
 
 
+@pytest.mark.parametrize("eps", [0.25, 0.5, 0.75])  # with the last the bounds are crossed
+def test_logit_between_bounds(eps):
+    x = [0.1, 0.3, 0.6, 0.9, -1.0, 2.0]
+    moved = [eps if v < eps else min(v, 1 - eps) for v in x]
+    want = [math.log(v / (1 - v)) for v in moved]
+    got = imode.logit(imode.tensor(x, dtype=F64), eps)
+    assert got.tolist() == pytest.approx(want, rel=1e-14, abs=1e-15)
+    assert imode.logit(imode.tensor([math.nan]), eps).isnan()
+
+
 def test_entropy_of_float64():
     x = imode.tensor([0.5, 0.0, -0.0, -1.0, float("inf"), float("nan"), 5e-324] * 9, dtype=F64)
     got = imode.special.entr(x)

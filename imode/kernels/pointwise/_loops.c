@@ -225,6 +225,7 @@ static imode_loop nan_to_num_loops[] = {run_same, run_same, run_same};
 static void *nan_to_num_data[] = {&nan_to_num_info[0], &nan_to_num_info[1], &nan_to_num_info[2]};
 static const char nan_to_num_types[] = {TYPES_1(NPY_HALF, NPY_HALF), TYPES_1(NPY_FLOAT, NPY_FLOAT),
                                         TYPES_1(NPY_DOUBLE, NPY_DOUBLE)};
+LIGHT_FLOATS(2, trunc_divide, truncf(x / y), trunc(x / y))
 LIGHT_FLOATS(1, frac, x - truncf(x), x - trunc(x))
 V_INLINE double hypot_of_d(double x, double y) {
     double a = fabs(x), b = fabs(y), high = a > b ? a : b, low = a > b ? b : a, r = low / high;
@@ -367,6 +368,7 @@ static const char nextafter_types[] = {TYPES_2(NPY_HALF, NPY_HALF), TYPES_2(NPY_
                                         NPY_BOOL, NPY_DOUBLE, NPY_BOOL};
 TEST(isposinf, x == INFINITY)
 TEST(isneginf, x == -INFINITY)
+TEST(is_zero, x == 0)
 
 /* ---- remainders: exact, C's fmod and Python's remainder and floor division ---- */
 
@@ -753,7 +755,27 @@ NUMBERS(4, addcmul, x + w * y * z)
 LIGHT1(same_f, float, float, x) LIGHT1(same_d, double, double, x)
 LIGHT1(cube_f, float, float, x *x *x) LIGHT1(cube_d, double, double, x *x *x)
 LIGHT1(root_f, float, float, sqrtf(x)) LIGHT1(root_d, double, double, sqrt(x))
-MAP2(pow_f, float, float, v_powf(x, y)) MAP2(pow_d, double, double, v_pow(x, y))
+LIGHT1(over_square_f, float, float, 1 / (x * x)) LIGHT1(over_square_d, double, double, 1 / (x * x))
+/* libmvec leaves the vector for what is negative: of that it gets the size, and the sign, or NaN,
+   comes after. What has none is spared it. */
+#define POWER(S, T, BITS, BITS_OF, POW, FABS, RINT, COPYSIGN)                                      \
+    V_INLINE T signed_pow_of_##S(T x, T y) {                                                       \
+        const T half = y * (T)0.5, size = POW(FABS(x), y);                                         \
+        const int whole = RINT(y) == y, odd = whole & (RINT(half) != half);                        \
+        const T turned = odd ? COPYSIGN(size, x) : size;                                           \
+        return !whole & (x < 0) & (x > -INFINITY) ? (T)NAN : turned;                               \
+    }                                                                                              \
+    MAP2(signed_pow_##S, T, T, signed_pow_of_##S(x, y))                                            \
+    MAP2(plain_pow_##S, T, T, POW(x, y))                                                           \
+    static void pow_##S(char *const *p, npy_intp n) {                                              \
+        const T *a = (const T *)p[0];                                                              \
+        BITS signs = 0;                                                                            \
+        for (npy_intp i = 0; i < n; i++)                                                           \
+            signs |= BITS_OF(a[i]);                                                                \
+        (signs >> (8 * sizeof signs - 1) ? signed_pow_##S : plain_pow_##S)(p, n);                  \
+    }
+POWER(f, float, uint32_t, v_bits, v_powf, fabsf, rintf, copysignf)
+POWER(d, double, uint64_t, v_bits_d, v_pow, fabs, rint, copysign)
 static const struct {
     double exponent;
     loop_info info[2]; /* float, double */
@@ -763,6 +785,7 @@ static const struct {
     {3, {INFO(1, cube_f, float, float), INFO(1, cube_d, double, double)}},
     {0.5, {INFO(1, root_f, float, float), INFO(1, root_d, double, double)}},
     {-1, {INFO(1, reciprocal_f, float, float), INFO(1, reciprocal_d, double, double)}},
+    {-2, {INFO(1, over_square_f, float, float), INFO(1, over_square_d, double, double)}},
     {-0.5, {INFO(1, rsqrt_f, float, float), INFO(1, rsqrt_d, double, double)}},
 };
 static void run_pow(char **args, const npy_intp *dims, const npy_intp *steps, void *data) {
@@ -846,7 +869,7 @@ const imode_ufunc imode_pointwise[] = {
     ROW(1, cosh), ROW(1, asinh), ROW(1, acosh), ROW(1, atanh),
     ROW(1, erf), ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
     ROW(1, reciprocal), ROW(1, frac), ROW(1, nan_to_num), ROW(1, deg2rad), ROW(1, rad2deg),
-    ROW(1, erfc), ROW(1, sinc), ROW(1, angle), ROW(1, isposinf), ROW(1, isneginf), ROW(2, hypot), ROW(2, copysign),
+    ROW(1, erfc), ROW(1, sinc), ROW(1, angle), ROW(1, isposinf), ROW(1, isneginf), ROW(1, is_zero), ROW(2, hypot), ROW(2, copysign),
     ROW(2, atan2), ROW(2, logaddexp), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
     ROW(2, whole_floor_divide), ROW(2, whole_remainder),
     ROW(1, silu), ROW(2, glu), ROW(1, gelu), ROW(1, gelu_tanh), ROW(1, mish), ROW(3, softplus), ROW(4, elu),
@@ -863,6 +886,7 @@ const imode_ufunc imode_pointwise[] = {
     ROW(2, rsub_complex), ROW(2, pow_complex), ROW(3, logit_backward), ROW(2, log_sigmoid_backward),
     ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves), ROW(1, flip), ROW(1, sgn_complex),
     ROW(2, xlog1py), ROW(2, ldexp), ROW(2, logaddexp2), ROW(2, heaviside), ROW(2, nextafter),
+    ROW(2, trunc_divide),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
 };
 

@@ -285,6 +285,8 @@ def _div_mode(self, other, rounding_mode):
     with np.errstate(all="ignore"):
         if rounding_mode == "floor":
             result = loops.floor_divide(self, other)
+        elif dtype == wide:
+            result = loops.trunc_divide(self, other)
         else:  # of many halves PyTorch rounds the quotient before it cuts it off
             quotient = self / other
             result = np.trunc(quotient if other.size == 1 else cast(quotient, dtype))

@@ -188,7 +188,11 @@ def _logit(self, eps):
         raise errors.dtypes.not_implemented("logit_cpu", dtype)
     if eps is not None:
         low, high = cast(number_as(eps, dtype), dtype), cast(number_as(1 - eps, dtype), dtype)
-        self = np.where(self < low, low, np.where(self > high, high, self)).astype(dtype)
+        with np.errstate(invalid="ignore"):
+            if low <= high:
+                self = loops.clamp(self, low, high)
+            else:
+                self = np.where(self < low, low, np.where(self > high, high, self)).astype(dtype)
     with np.errstate(all="ignore"):
         return loops.logit(self)
 

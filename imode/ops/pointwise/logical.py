@@ -31,7 +31,7 @@ _logical("logical_or", np.logical_or, "True, True, True")
 _logical("logical_xor", np.logical_xor, " True, False,  True")
 op(
     "logical_not(Tensor self) -> Tensor",
-    ufunc(loops.joined((loops.flip, "?"), (np.logical_not, "bBhHiIlLefdFD"))),
+    ufunc(loops.joined((loops.flip, "?"), (loops.is_zero, "efd"), (np.logical_not, "bBhHiIlLFD"))),
     differentiable=False,
     inplace_only=True,
     variants=_ALL,
