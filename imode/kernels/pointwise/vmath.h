@@ -114,7 +114,7 @@ POLYNOMIAL(poly_d, double)
     V_INLINE T NAME(const T *terms, int degree, T x) {                                             \
         const T z = x * x;                                                                         \
         T high = terms[degree], low = terms[degree - 1];                                           \
-        _Pragma("GCC unroll 16") for (int k = degree - 2; k > 0; k -= 2) {                          \
+        _Pragma("GCC unroll 8") for (int k = degree - 2; k > 0; k -= 2) {                          \
             high = high * z + terms[k];                                                            \
             low = low * z + terms[k - 1];                                                          \
         }                                                                                          \
