@@ -49,7 +49,7 @@ FAST = re.compile(
 
 # Loops in C that are written out for the registers there are: -O3 would unroll them once more,
 # which takes half as long again to compile, and attention and lstm a twelfth longer to run.
-WRITTEN_OUT = re.compile(r"_(attention|factor|orthogonal|recurrent|spectral)\.c")
+WRITTEN_OUT = re.compile(r"_(attention|factor|gemm|orthogonal|recurrent|spectral)\.c")
 
 # Modules that calls of operators run through seldom or never: -Og compiles them in two thirds of
 # the time that -O1 or -Os takes.

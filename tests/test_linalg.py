@@ -294,3 +294,29 @@ def test_products_of_every_width(dtype, turned):
             x, y = imode.from_numpy(a), imode.from_numpy(b)
             assert (x @ y).numpy().tolist() == (a @ b).tolist()
             assert (x[0] @ y[0]).numpy().tolist() == (a[0] @ b[0]).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
+def test_products_of_integers_wrap_around(dtype):
+    # NumPy's loop of Python's own order beside tiles, panels and dot products, cut in every way.
+    rng = np.random.default_rng(0)
+    limits = np.iinfo(dtype)
+
+    def matrix(n, m, layout):
+        x = rng.integers(limits.min, limits.max, (2 * n, 2 * m), dtype, endpoint=True)
+        if layout == "turned":
+            x = np.ascontiguousarray(x.T).T
+        return x[:n, ::2] if layout == "strided" else x[:n, :m]
+
+    sizes = [(1, 40, 300), (300, 40, 1), (1, 300, 7), (2, 70, 90), (3, 20, 65), (4, 33, 200)]
+    sizes += [(9, 200, 33), (12, 9, 13), (17, 390, 31), (130, 20, 257), (101, 193, 66)]
+    for n, k, m in sizes:
+        for left, right in itertools.product(["plain", "turned", "strided"], repeat=2):
+            a, b = matrix(n, k, left), matrix(k, m, right)
+            wanted = np.einsum("ij,jk->ik", a, b)
+            x, y = imode.from_numpy(a), imode.from_numpy(b)
+            assert np.array_equal((x @ y).numpy(), wanted)
+            assert np.array_equal(imode.mv(y.t(), x[0]).numpy(), wanted[0])
+            assert np.array_equal(imode.addmm(x[:1, :1], x, y).numpy(), a[:1, :1] + wanted)
+            stacks = imode.bmm(x.expand(3, n, k), imode.stack([y, y + 1, y]))
+            assert np.array_equal(stacks[::2].numpy(), np.stack([wanted, wanted]))

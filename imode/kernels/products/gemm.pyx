@@ -1,4 +1,4 @@
-"""Large products of matrices of float32 and float64, shared between threads.
+"""Large products of matrices of float32, float64 and integers, shared between threads.
 
 The loops are in _gemm.c. How a product is cut has no influence on its bits, so it may depend on how
 many threads there are. Each takes some rows of `a`, so that they stay in its cache, and packs all
@@ -10,9 +10,9 @@ from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
 cdef extern from "gemm.h" nogil:
-    npy_intp imode_gemm_buffer(bint wide, npy_intp n, npy_intp k, npy_intp m,
+    npy_intp imode_gemm_buffer(int kind, npy_intp n, npy_intp k, npy_intp m,
                                npy_intp ak) noexcept
-    void imode_gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const void* a, npy_intp an,
+    void imode_gemm(int kind, npy_intp n, npy_intp k, npy_intp m, const void* a, npy_intp an,
                     npy_intp ak, const void* b, npy_intp bk, npy_intp bm, void* c, npy_intp ldc,
                     bint minus, void* buffer) noexcept
 
@@ -24,7 +24,7 @@ cdef enum:
     ALONE = 1 << 20               # multiplications that one thread has done before others come
 
 ctypedef struct Product:
-    bint wide
+    int kind
     npy_intp item
     npy_intp n, k, m
     npy_intp an, ak, bk, bm, ldc
@@ -45,7 +45,7 @@ cdef void _blocks(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogi
     cdef npy_intp i, j, n, m, span, beside
     cdef Py_ssize_t block
     cdef void* buffer = malloc(p.item * imode_gemm_buffer(
-        p.wide, min(p.rows, p.n), p.k, min(p.columns, p.m), p.ak))
+        p.kind, min(p.rows, p.n), p.k, min(p.columns, p.m), p.ak))
     if buffer == NULL:
         p.failed = True
         return
@@ -56,13 +56,13 @@ cdef void _blocks(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogi
         n, m = min(p.rows, p.n - i), min(p.columns, min(span + p.span, p.m) - j)
         if m <= 0:                # the last span is shorter
             continue
-        imode_gemm(p.wide, n, p.k, m, p.a + i * p.an * p.item, p.an, p.ak,
+        imode_gemm(p.kind, n, p.k, m, p.a + i * p.an * p.item, p.an, p.ak,
                    p.b + j * p.bm * p.item, p.bk, p.bm, p.c + (i * p.ldc + j) * p.item, p.ldc,
                    p.minus, buffer)
     free(buffer)
 
 
-cdef bint gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const char* a, npy_intp an,
+cdef bint gemm(int kind, npy_intp n, npy_intp k, npy_intp m, const char* a, npy_intp an,
                npy_intp ak, const char* b, npy_intp bk, npy_intp bm, char* c, npy_intp ldc,
                bint minus, bint share) noexcept nogil:
     cdef Product p
@@ -72,7 +72,7 @@ cdef bint gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const char* a, npy
         spans, down = 1, threads
     elif spans < threads:
         down = min((threads + spans - 1) // spans, (n + ROWS - 1) // ROWS)
-    p.wide, p.item = wide, 8 if wide else 4
+    p.kind, p.item = kind, 4 << kind if kind < GEMM_INT8 else 1 << (kind - GEMM_INT8)
     p.n, p.k, p.m, p.an, p.ak, p.bk, p.bm = n, k, m, an, ak, bk, bm
     p.a, p.b, p.c, p.ldc, p.minus = a, b, c, ldc, minus
     p.span = cut(m, spans, PANEL)

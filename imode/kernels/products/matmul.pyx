@@ -88,6 +88,16 @@ cdef ndarray _bmm_arrays(ndarray x, ndarray y):
 ctypedef ndarray (*arrays_t)(ndarray, ndarray)
 
 
+def product_of(ndarray x, ndarray y):
+    """np.matmul of two vectors, two matrices or a matrix and a vector, or of two stacks of one
+    length; None: there is no loop of ours, or nothing to multiply."""
+    if type(x) is not ndarray or type(y) is not ndarray:
+        return None
+    if y.ndim == 1:
+        return _dot_arrays(x, y) if x.ndim == 1 else _mv_arrays(x, y)
+    return _mm_arrays(x, y) if y.ndim == 2 else _bmm_arrays(x, y)
+
+
 cdef inline object _product(Operator op, keyset_t keys, arrays_t arrays, PyObject** args):
     """The product that one of the functions above computes."""
     return _deliver(op, keys, arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)

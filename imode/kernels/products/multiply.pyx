@@ -10,11 +10,13 @@ cimport cython
 cimport numpy as cnp
 from imode._core.allocator cimport empty
 from imode._core.dtype cimport (
-    BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, typenum_of)
+    BOOL, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES, UINT8, code_of,
+    typenum_of)
 from imode._core.loops cimport find_loop, loop_t
 from imode._core.parallel cimport num_threads, parallel_for, skipping
 from imode._core.moving cimport imode_move, run_move
-from imode.kernels.products.gemm cimport gemm
+from imode.kernels.products.gemm cimport (
+    GEMM_DOUBLE, GEMM_FLOAT, GEMM_INT8, GEMM_INT16, GEMM_INT32, GEMM_INT64, gemm)
 from libc.stdlib cimport free, malloc
 from numpy cimport ndarray, npy_intp
 
@@ -32,6 +34,7 @@ cdef enum:
     GRAIN = 65536                 # fewest elements of a matrix per thread, for one vector
     PIECE = 32768                 # fewest elements of a part of a long dot product
     PIECES = 64                   # most parts
+    INTEGERS = 512                # fewest multiplications of integers for a loop of their own
     FLAT = 2097152                # from so many multiplications on, few rows are shared by columns
     COLUMNS = 192                 # about as many in a block
     READ = 524288                 # elements of b from which on a single row or two are shared, too
@@ -47,6 +50,18 @@ for _code in range(N_DTYPES):
     if _code == BOOL or _code == FLOAT16 or not find_loop(
             _ufunc, _code, &_loop[_code], &_loop_data[_code], &_ignored):
         _loop[_code] = NULL
+
+cdef inline int _kind(int code) noexcept nogil:
+    """What gemm calls a dtype; -1: none of its own."""
+    if code == FLOAT32 or code == FLOAT64:
+        return GEMM_DOUBLE if code == FLOAT64 else GEMM_FLOAT
+    if code == INT8 or code == UINT8:
+        return GEMM_INT8
+    if code == INT16:
+        return GEMM_INT16
+    if code == INT32 or code == INT64:
+        return GEMM_INT64 if code == INT64 else GEMM_INT32
+    return -1
 
 
 # ---- the threads of the BLAS ----
@@ -113,7 +128,7 @@ cdef bint _large(Product* p, char** args, bint share) noexcept nogil:
     """One product by _gemm.c; False: there was no memory for it."""
     cdef npy_intp item = p.item
     cdef npy_intp* step = p.steps
-    return gemm(p.code == FLOAT64, p.dims[1], p.dims[2], p.dims[3], args[0], step[3] // item,
+    return gemm(_kind(p.code), p.dims[1], p.dims[2], p.dims[3], args[0], step[3] // item,
                 step[4] // item, args[1], step[5] // item, step[6] // item, args[2], p.dims[3],
                 False, share)
 
@@ -295,16 +310,22 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
     cdef npy_intp m = b.columns
     cdef npy_intp work = n * k * m        # multiplications for one pair
     cdef bint floats = code == FLOAT32 or code == FLOAT64
+    cdef bint integers = _kind(code) >= GEMM_INT8 and work >= INTEGERS
     cdef int blas_threads = 0
     cdef npy_intp columns = COLUMNS, least = FLAT
     cdef Product whole
+    cdef Matrix row, turned
+    if integers and m == 1 and n > 1:      # a matrix times a column: a row times its transpose
+        row, turned = transposed(b[0]), transposed(a[0])
+        multiply(code, item, batch, &row, b_step, &turned, a_step, out)
+        return
     whole.code, whole.item = code, item
     whole.way = BY_BLAS
     # Several threads share a large product, by the loops of `gemm`, which give the same bits.
     cdef bint alone = batch > 1 or (num_threads() == 1 and n >= TALL and m >= BROAD)
     if floats and imode_small_product(alone, n, k, m, b.column_stride // item):
         whole.way = SMALL
-    elif floats and n >= TALL and m >= BROAD:
+    elif integers or floats and n >= TALL and m >= BROAD:
         whole.way = LARGE
     whole.dims = [batch, n, k, m]
     whole.steps = [a_step, b_step, n * m * item, a.row_stride, a.column_stride, b.row_stride,

@@ -79,6 +79,9 @@ def _wide_product(a, b):
     """np.matmul; of float16 in float32."""
     if a.dtype == np.float16:
         a, b = cast(a, np.float32), cast(b, np.float32)
+    product = matmul.product_of(a, b) if a.dtype.kind in "iu" else None
+    if product is not None:
+        return product
     with OneThread():
         return np.matmul(a, b)
 
