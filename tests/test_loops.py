@@ -444,3 +444,25 @@ def test_functions_on_rows(shape):
             np.testing.assert_array_equal(made, np.where(x > 25, x - 25, (x - 25) * y))
             bend = imode.ops._prelu_kernel(imode.from_numpy(x - 25), imode.from_numpy(y))
             np.testing.assert_array_equal(bend.numpy(), made)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_powers_of_whole_numbers(dtype):
+    rng = np.random.default_rng(0)
+    limits = np.iinfo(dtype)
+    special = [limits.min, limits.min + 1, -2, -1, 0, 1, 2, 3, limits.max]
+    x = np.concatenate([np.repeat(special, 9), rng.integers(-99, 99, 50)]).astype(dtype)
+    y = np.concatenate([np.tile(special, 9), rng.integers(-3, 40, 50)]).astype(dtype)
+    bits = limits.bits
+
+    def power(a, b):
+        if b < 0:
+            return a ** (-b % 2) if abs(a) == 1 else 0
+        return (pow(a, b, 1 << bits) + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+
+    wanted = [power(a, b) for a, b in zip(x.tolist(), y.tolist())]
+    base, exponent = imode.from_numpy(x), imode.from_numpy(y)
+    assert (base**exponent).tolist() == wanted
+    assert (base[::3] ** exponent[::3]).tolist() == wanted[::3]
+    assert imode.pow(3, exponent).tolist() == [power(3, b) for b in y.tolist()]
+    assert base.pow_(exponent).tolist() == wanted

@@ -807,11 +807,44 @@ static void run_pow(char **args, const npy_intp *dims, const npy_intp *steps, vo
     }
     (is_half ? run_half : run_same)(args, dims, steps, &general);
 }
-static loop_info pow_info[] = {{NULL, 2, 2, 2}, {NULL, 2, 4, 4}, {NULL, 2, 8, 8}};
-static imode_loop pow_loops[] = {run_pow, run_pow, run_pow};
-static void *pow_data[] = {&pow_info[0], &pow_info[1], &pow_info[2]};
+/* Whole numbers, by squares: as many steps as the largest exponent of TOGETHER has bits. To a
+   negative power, 1 and -1 are what they are to its parity, and all others 0, which is 0 to 1. */
+#define TOGETHER 32
+#define WHOLE_POW(NAME, T)                                                                         \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const u##T *a = (const u##T *)p[0], *b = (const u##T *)p[1];                               \
+        for (npy_intp start = 0; start < n; start += TOGETHER) {                                   \
+            const npy_intp m = n - start < TOGETHER ? n - start : TOGETHER;                        \
+            u##T x[TOGETHER] = {0}, y[TOGETHER] = {0}, power[TOGETHER], left = 0;                  \
+            memcpy(x, a + start, m * sizeof *x);                                                   \
+            memcpy(y, b + start, m * sizeof *y);                                                   \
+            for (int i = 0; i < TOGETHER; i++) {                                                   \
+                const u##T below = -(y[i] >> (8 * sizeof(T) - 1));                                 \
+                const u##T other = -(u##T)((u##T)(x[i] + 1) > 2 || x[i] == 0);                     \
+                x[i] &= ~(below & other);                                                          \
+                y[i] = (y[i] & (~below | 1)) | (below & other & 1);                                \
+                power[i] = 1;                                                                      \
+                left |= y[i];                                                                      \
+            }                                                                                      \
+            for (; left; left >>= 1)                                                               \
+                for (int i = 0; i < TOGETHER; i++) {                                               \
+                    power[i] *= ((x[i] - 1) & -(y[i] & 1)) + 1;                                    \
+                    x[i] *= x[i];                                                                  \
+                    y[i] >>= 1;                                                                    \
+                }                                                                                  \
+            memcpy(p[2] + start * sizeof *x, power, m * sizeof *x);                                \
+        }                                                                                          \
+    }
+WHOLE_POW(pow_i4, int32_t) WHOLE_POW(pow_i8, int64_t)
+
+static loop_info pow_info[] = {{NULL, 2, 2, 2}, {NULL, 2, 4, 4}, {NULL, 2, 8, 8},
+                               INFO(2, pow_i4, int32_t, int32_t),
+                               INFO(2, pow_i8, int64_t, int64_t)};
+static imode_loop pow_loops[] = {run_pow, run_pow, run_pow, run_same, run_same};
+static void *pow_data[] = {&pow_info[0], &pow_info[1], &pow_info[2], &pow_info[3], &pow_info[4]};
 static const char pow_types[] = {TYPES_2(NPY_HALF, NPY_HALF), TYPES_2(NPY_FLOAT, NPY_FLOAT),
-                                 TYPES_2(NPY_DOUBLE, NPY_DOUBLE)};
+                                 TYPES_2(NPY_DOUBLE, NPY_DOUBLE), TYPES_2(NPY_INT32, NPY_INT32),
+                                 TYPES_2(NPY_INT64, NPY_INT64)};
 
 /* log(exp(x) + exp(y)); for equal infinities the result is the same infinity */
 V_INLINE double logaddexp_of(double x, double y, double base) { /* base: its logarithm */

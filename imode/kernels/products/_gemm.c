@@ -3,7 +3,9 @@
 
    Every element is summed over k in the same order, from 0 to the end of each block of DEPTH,
    wherever its tile lies: so rows and columns may be shared out in any way, and the bits are the
-   same. Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (2008). */
+   same. Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (2008).
+
+   Of integers, products of every size but the smallest go through the loops of _integer_loops.h. */
 
 #include <stdint.h>
 #include <string.h>

@@ -34,11 +34,13 @@ typedef S NAME(elements)
     __attribute__((vector_size(WIDTH / sizeof(T) * sizeof(S)), aligned(sizeof(S)), may_alias));
 #define LOAD(p) __builtin_convertvector(*(const NAME(elements) *)(p), NAME(vec))
 #define STORE(p, v) *(NAME(elements) *)(p) = __builtin_convertvector(v, NAME(elements))
+#define TIMES(x, y) ((x) * (y))
 #else
 #define LANES 1L
 typedef T NAME(vec);
 #define LOAD(p) ((T) * (p))
 #define STORE(p, v) *(p) = (S)(v)
+#define TIMES(x, y) (1u * (x) * (y)) /* of 16 bits: not as int, which has a sign */
 #endif
 #define VEC NAME(vec)
 
@@ -56,7 +58,7 @@ typedef uint32_t PAIRS __attribute__((vector_size(WIDTH)));
 #else
 #define PAIRS VEC
 #define AT_ONCE 2 /* vectors of a row of a tile */
-#define ADD(sum, crossed, x, y, turned) sum += (x) * (y)
+#define ADD(sum, crossed, x, y, turned) sum += TIMES(x, y)
 #define TURNED(y) (y)
 #define TOTAL(sum, crossed) (sum)
 #endif
@@ -86,7 +88,7 @@ INLINE void NAME(sums)(const int rows, const int vecs, long depth, const S *a, l
         (void)turned;
         UNROLL
         for (int i = 0; i < rows; i++) {
-            const VEC left = (VEC){0} + (i < 4 ? a : lower)[i % 4 * ai + k * ak];
+            const VEC left = (VEC){0} + (T)(i < 4 ? a : lower)[i % 4 * ai + k * ak];
             UNROLL
             for (int j = 0; j < vecs; j++) {
                 ADD(sum[i][j], crossed[i][j], left, right[j], turned[j]);
@@ -147,7 +149,7 @@ NOINLINE void NAME(dots)(long depth, const S *a, long an, const S *b, long bn, T
     for (; k + LANES <= depth; k += LANES) {
         UNROLL
         for (int i = 0; i < 4; i++)
-            sum[i] += LOAD(a + i * an + k) * LOAD(b + i * bn + k);
+            sum[i] += TIMES(LOAD(a + i * an + k), LOAD(b + i * bn + k));
     }
     for (int i = 0; i < 4; i++) {
         out[i] = 0;
@@ -155,7 +157,7 @@ NOINLINE void NAME(dots)(long depth, const S *a, long an, const S *b, long bn, T
         for (int j = 0; j < LANES; j++)
             out[i] += part[j];
         for (long r = k; r < depth; r++)
-            out[i] += (T)a[i * an + r] * b[i * bn + r];
+            out[i] += 1u * a[i * an + r] * b[i * bn + r];
     }
 }
 
@@ -174,7 +176,7 @@ static void NAME(row)(long cols, long depth, const S *a, const S *b, long bj, S 
         NAME(dots)(part, a, part, b + j * bj, part, sum);
         rest = sum[0] + sum[1] + sum[2] + sum[3];
         for (long r = 4 * part; r < depth; r++)
-            rest += (T)a[r] * b[j * bj + r];
+            rest += 1u * a[r] * b[j * bj + r];
         out[j] = (S)rest;
     }
 }
@@ -236,6 +238,7 @@ static void NAME(gemm)(long rows, long cols, long depth, const S *a, long ai, lo
 #undef LANES
 #undef LOAD
 #undef STORE
+#undef TIMES
 #undef VEC
 #undef PAIRS
 #undef AT_ONCE
