@@ -320,3 +320,11 @@ def test_products_of_integers_wrap_around(dtype):
             assert np.array_equal(imode.addmm(x[:1, :1], x, y).numpy(), a[:1, :1] + wanted)
             stacks = imode.bmm(x.expand(3, n, k), imode.stack([y, y + 1, y]))
             assert np.array_equal(stacks[::2].numpy(), np.stack([wanted, wanted]))
+
+
+def test_a_stack_may_hold_one_matrix_several_times():
+    for shape in ((2, 1, 4, 3), (1, 2, 4, 3), (2, 3, 1, 4, 3), (2, 1, 3, 4, 3), (1, 2, 2, 4, 3)):
+        full = (*[3 if size == 1 else size for size in shape[:-2]], 4, 3)
+        x = imode.from_numpy(rng.standard_normal((*full[:-2], 5, 4)))
+        y = imode.from_numpy(rng.standard_normal(shape)).expand(full)
+        close(x @ y, x.numpy() @ y.numpy())

@@ -90,7 +90,7 @@ cdef ndarray _stacked(ndarray x, ndarray y, int code):
     # The right operand may lie in any order inside its matrices, not between them.
     for d in range(y.ndim - 3, -1, -1):
         if y.shape[d] != 1:
-            if step == 0:
+            if run == 1:
                 step = y.strides[d]
             elif y.strides[d] != step * run:
                 return None
