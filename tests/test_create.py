@@ -295,3 +295,31 @@ def test_strides_that_cannot_be(size, stride, error):
     ):
         with pytest.raises(error):
             call()
+
+
+@pytest.mark.parametrize("upper", [False, True])
+def test_indices_of_triangles(upper):
+    function = imode.triu_indices if upper else imode.tril_indices
+    expected = np.triu_indices if upper else np.tril_indices
+    for rows in range(5):
+        for columns in range(5):
+            for offset in (-(2**40), -6, -2, -1, 0, 1, 3, 2**40):
+                found = function(rows, columns, offset)
+                near = max(-20, min(20, offset))
+                assert np.array_equal(found.numpy(), expected(rows, near, columns))
+    with pytest.raises((MemoryError, RuntimeError, ValueError)):
+        function(2**40, 2**40)
+
+
+@pytest.mark.parametrize("n", [2, 3, 15, 16, 17, 33, 1000])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_linspace_goes_from_both_ends(n, dtype):
+    start, end = np.array([-3.7, 11.3], dtype)
+    step = (end - start) / np.array(n - 1, dtype)
+    i = np.arange(n)
+    wide = np.longdouble
+    up, down = start + wide(step) * i, end - wide(step) * (n - 1 - i)
+    expected = np.where(i < n // 2, up, down).astype("d").astype(dtype)
+    found = imode.linspace(float(start), float(end), n, dtype=getattr(imode, dtype)).numpy()
+    assert np.abs(found - expected).max() <= np.spacing(np.array(12, dtype))
+    assert found[0] == start and found[-1] == end

@@ -417,3 +417,81 @@ def test_columns_picked_of_every_row(rows, columns, dtype):
         at = rng.integers(0, columns, count)
         assert np.array_equal(T(array).index_select(1, T(at)), array[:, at])
         assert np.array_equal(T(array)[:, T(at - columns)], array[:, at])
+
+
+PLACES = [
+    (np.array([0, 2, 2]), np.array([1, -1, 0])),
+    (slice(None), np.array([3, 0])),
+    (1, np.array([[0, 1], [2, -1]])),
+    (np.array([2, 0]), slice(1, 3)),
+    (None, np.array([1]), Ellipsis),
+    (np.array([0, 1]), slice(None), np.array([1, 0])),
+    (slice(0, 2), np.array([1, 2]), np.array([0, 1])),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "uint8", "float16"])
+@pytest.mark.parametrize("index", PLACES, ids=str)
+def test_several_indices_at_once(index, dtype):
+    array = np.arange(60).reshape(3, 4, 5).astype(dtype)
+    made = tuple(T(i) if isinstance(i, np.ndarray) else i for i in index)
+    x = imode.from_numpy(array.copy())
+    assert np.array_equal(x[made].numpy(), array[index]) and not x[made]._is_view()
+    for value in (7, array[index] + 1, array[index][..., :1]):
+        array[index] = value
+        x[made] = imode.from_numpy(value) if isinstance(value, np.ndarray) else value
+        assert np.array_equal(x.numpy(), array)
+    assert x._version == 3
+
+
+def test_several_indices_of_which_one_is_outside(x):
+    for index in ((T([0]), T([9])), (T([0, 1]), T([0, -5]))):
+        before = x.clone()
+        with pytest.raises(IndexError, match="is out of bounds for dimension 1 with size 4"):
+            x[index]
+        with pytest.raises(IndexError, match="is out of bounds for dimension 1 with size 4"):
+            x[index] = 1.0
+        assert imode.equal(x, before)
+
+
+def test_gradients_through_several_indices():
+    leaf = imode.arange(12.0).view(3, 4).requires_grad_()
+    picked = leaf[T([0, 0, 2]), T([1, 1, 3])]
+    assert picked.grad_fn.name() == "IndexBackward0"
+    (picked * imode.tensor([1.0, 2.0, 4.0])).sum().backward()
+    assert leaf.grad.tolist() == [[0, 3, 0, 0], [0, 0, 0, 0], [0, 0, 0, 4]]
+    value = imode.tensor([5.0, 6.0], requires_grad=True)
+    y = leaf.detach() * 1
+    y[T([0, 1]), T([0, 1])] = value
+    y.sum().backward()
+    assert value.grad.tolist() == [1, 1] and y[0, 0].item() == 5
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "uint8", "bool"])
+@pytest.mark.parametrize(
+    "shape", [(2, 3, 4, 5), (1, 1, 4, 5), (2, 1, 1, 5), (4, 5), (2, 3, 4, 1), (1,), (3, 1, 1), ()]
+)
+def test_a_mask_is_broadcast(shape, dtype):
+    dtype = getattr(imode, dtype)
+    numbers = np.random.default_rng(1).integers(0, 2, (2, 3, 4, 5)).astype("f")
+    x = imode.from_numpy(numbers).to(dtype)
+    mask = imode.from_numpy(np.asarray(np.random.default_rng(2).random(shape) < 0.5))
+    value = True if dtype == imode.bool else 9
+    expected = np.where(mask.numpy(), float(value), numbers)
+    assert np.array_equal(x.masked_fill(mask, value).float().numpy(), expected)
+    turned = x.transpose(0, 3).contiguous().transpose(0, 3)
+    assert np.array_equal(turned.masked_fill(mask, value).float().numpy(), expected)
+    assert x.masked_fill_(mask, value) is x and np.array_equal(x.float().numpy(), expected)
+    with pytest.raises(RuntimeError, match="must match the size"):
+        x.masked_fill(imode.ones(3, dtype=imode.bool), value)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "uint8", "bool"])
+def test_what_a_mask_picks_and_what_is_written_there(dtype):
+    array = np.random.default_rng(1).integers(0, 2, (40, 7)).astype(dtype)
+    mask = np.random.default_rng(2).random((40, 7)) < 0.5
+    x = imode.from_numpy(array.copy())
+    assert np.array_equal(x[T(mask)].numpy(), array[mask])
+    x[T(mask)] = 1
+    array[mask] = 1
+    assert np.array_equal(x.numpy(), array)

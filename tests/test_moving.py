@@ -191,3 +191,15 @@ def test_copies_to_shortly_behind_their_source(n, dtype):
         assert (to[at : at + n].numpy() == x.numpy()).all()
         assert not to[:at].any()
         assert not to[at + n :].any()
+
+
+@pytest.mark.parametrize("colours", [2, 3, 4, 5])
+@pytest.mark.parametrize("dtype", ["uint8", "bool", "int16", "float32", "float64"])
+def test_colours_of_images(dtype, colours):
+    for height, width in ((1, 1), (1, 16), (1, 17), (1, 18), (3, 11), (16, 16), (33, 65)):
+        image = numbers((height, width, colours), dtype)
+        x = imode.from_numpy(image)
+        same(x.permute(2, 0, 1).contiguous(), image.transpose(2, 0, 1))
+        same(x[..., 0].contiguous(), image[..., 0])
+        same(x[:, 1:].permute(2, 0, 1).contiguous(), image[:, 1:].transpose(2, 0, 1))
+        same(x.permute(2, 0, 1).contiguous().permute(1, 2, 0).contiguous(), image)

@@ -473,3 +473,120 @@ def test_roots_of_every_number(n):
                 wanted = exact.float().to(dtype)
                 assert found.nan_to_num(7).equal(wanted.nan_to_num(7))
                 assert imode.equal(found.signbit() | exact.isnan(), exact.signbit() | exact.isnan())
+
+
+def every(dtype):
+    """All 65 536 numbers of a dtype, in order and shuffled."""
+    bits = imode.from_numpy(np.arange(65536, dtype=np.uint16).view(np.int16))
+    return bits.view(dtype), bits[imode.from_numpy(np.random.default_rng(2).permutation(65536))].view(dtype)
+
+
+def assert_same(found, expected):
+    """Whether two tensors are equal; NaN is equal to NaN, 0 is not to -0."""
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    found, expected = found.double(), expected.double()
+    assert imode.equal(found.isnan(), expected.isnan())
+    found, expected = found.nan_to_num(1.0, INF, -INF), expected.nan_to_num(1.0, INF, -INF)
+    assert imode.equal(found, expected) and imode.equal(found.signbit(), expected.signbit())
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("n", [1, 17, 65536])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: -x,
+        lambda x, y: x.abs(),
+        lambda x, y: x.floor(),
+        lambda x, y: x.ceil(),
+        lambda x, y: x.trunc(),
+        lambda x, y: x.round(),
+        lambda x, y: x.reciprocal(),
+        lambda x, y: F.leaky_relu(x, 0.25),
+        lambda x, y: x.clamp(-1, 0.5),
+        lambda x, y: x.clamp(2, 1),
+        lambda x, y: x.clamp(min=0.5),
+        lambda x, y: x.clamp(max=-0.5),
+        lambda x, y: x.clamp(NAN, 1),
+        lambda x, y: imode.clamp_min(x, y),
+        lambda x, y: imode.clamp_max(x, y),
+        lambda x, y: imode.maximum(x, y),
+        lambda x, y: imode.minimum(x, y),
+        lambda x, y: F.threshold(x, 0.125, 7),
+        lambda x, y: x.copysign(y),
+        lambda x, y: imode.addcdiv(x, y, y.flip(0), value=0.5),
+    ],
+)
+def test_every_number_as_in_float32(function, n, dtype):
+    x, y = (numbers[-n:] for numbers in every(dtype))
+    with np.errstate(all="ignore"):
+        assert_same(function(x, y), function(x.float(), y.float()).to(dtype))
+        strided = imode.stack((x, x), 1)[:, 1]
+        assert_same(function(strided, y), function(x, y))
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_every_number_converted(dtype):
+    x, _ = every(dtype)
+    assert_same(x.double(), x.float().double())
+    assert imode.equal(x.bool(), x.float().bool())
+    inside = x[x.float().abs() < 2**31 - 200]
+    for to in (imode.int64, imode.int32):
+        assert imode.equal(inside.to(to), inside.float().to(to))
+    bytes_ = x[(x.float() >= 0) & (x.float() < 256)]
+    assert imode.equal(bytes_.to(imode.uint8), bytes_.float().to(imode.uint8))
+    assert imode.count_nonzero(x).item() == 65534 and not x.all() and x.any()
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("n", [5, 3000])
+def test_float64_is_rounded_by_way_of_float32(dtype, n):
+    # Just above the middle of two: float32 rounds it to the middle, which goes to the even one.
+    middle = {imode.float16: 1 + 2**-11, imode.bfloat16: 1 + 2**-8}[dtype]
+    x = imode.full((n,), middle + 2**-40, dtype=imode.float64)
+    assert imode.equal(x.to(dtype), imode.ones(n, dtype=dtype))
+    assert imode.full((n,), 1e300, dtype=imode.float64).to(dtype).isinf().all()
+
+
+def test_nan_to_num_of_every_float16():
+    x, _ = every(imode.float16)
+    most = imode.finfo(imode.float16).max
+    assert_same(x.nan_to_num(), x.float().nan_to_num(0.0, most, -most).half())
+
+
+@pytest.mark.parametrize("shape", [(9,), (70, 90), (3, 5000)])
+def test_extrema_and_products_of_float16(shape):
+    x = imode.from_numpy(rng.uniform(0.97, 1.03, shape).astype("f")).half()
+    assert imode.equal(x.amax(-1), x.float().amax(-1).half())
+    assert imode.equal(x.amin(0), x.float().amin(0).half())
+    assert imode.equal(x.prod(-1), x.float().prod(-1).half())
+    x.view(-1)[3] = NAN
+    assert x.amax().isnan()
+
+
+@pytest.mark.parametrize("dtype", [*NARROW, imode.int32, imode.uint8])
+@pytest.mark.parametrize("value", [0, 3, 200, 2.5, INF, -INF, NAN, 65504, 1e5])
+def test_what_is_filled_in_is_rounded_once(value, dtype):
+    if not dtype.is_floating_point and value not in (0, 3, 200):
+        return
+    if value == 1e5 and dtype == imode.float16:
+        with pytest.raises(RuntimeError, match="without overflow"):
+            imode.zeros(3, dtype=dtype).fill_(value)
+        return
+    expected = imode.tensor(value, dtype=imode.float32).to(dtype)
+    assert_same(imode.zeros(70, dtype=dtype).fill_(value), expected.expand(70))
+    assert_same(imode.full((70,), value, dtype=dtype), expected.expand(70))
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.25])
+def test_smooth_l1_of_float16_is_rounded_after_each_step(beta):
+    x = imode.from_numpy(rng.standard_normal(3000).astype("f")).half()
+    y = imode.from_numpy(rng.standard_normal(3000).astype("f")).half()
+    a, b = x.numpy(), y.numpy()
+    away, factor = np.abs(a - b), np.float16(beta)
+    near = np.float16(0.5) * away * away / factor
+    expected = np.where(away < factor, near, away - np.float16(0.5) * factor)
+    found = F.smooth_l1_loss(x, y, reduction="none", beta=beta)
+    assert np.array_equal(found.numpy(), expected)
+    total = F.smooth_l1_loss(x, y, reduction="sum", beta=beta)
+    assert total.item() == np.float16(expected.astype("d").sum())

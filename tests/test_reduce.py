@@ -399,3 +399,15 @@ def test_one_nan_in_a_row(n):
         x[1, place] = np.nan
         np.testing.assert_array_equal(imode.tensor(x).amax(1).numpy(), x.max(1))
         np.testing.assert_array_equal(imode.tensor(x).amin(1).numpy(), x.min(1))
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 17, 64, 300, 4097])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_sums_of_complex_numbers(n, dtype):
+    generator = np.random.default_rng(n)
+    parts = generator.integers(-9, 10, (2, 3, n))
+    x = (parts[0] + 1j * parts[1]).astype(dtype)
+    t = imode.from_numpy(x)
+    assert np.array_equal(t.sum(1).numpy(), x.sum(1)) and t.sum().item() == x.sum()
+    assert np.array_equal(t[:, ::2].sum(1).numpy(), x[:, ::2].sum(1))
+    assert np.array_equal(t.sum(0).numpy(), x.sum(0))

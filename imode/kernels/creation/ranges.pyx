@@ -185,28 +185,16 @@ cdef void _cut(char *target, const char *origin, int64_t rows, int64_t columns, 
                    (stop - start) * item)
 
 
-def triangle_indices(int64_t rows, int64_t columns, int64_t offset, bint upper):
-    """The row and column numbers of a triangle of a (rows, columns) matrix, as int64 of (2, n)."""
-    cdef int64_t limit = rows + columns + 1
-    cdef int64_t shift = max(-limit, min(offset, limit))
+def triangle_indices(ndarray out, int64_t rows, int64_t columns, int64_t diagonal, bint upper):
+    """Fill `out`, int64 of (2, n), with the row and column numbers of a triangle's n elements."""
     cdef int64_t i, j, start, stop, at = 0
-    cdef npy_intp dims[2]
-    cdef ndarray out
-    cdef int64_t* row
-    cdef int64_t* column
-    dims[0], dims[1] = 2, 0
-    for i in range(rows):
-        start, stop = _inside_triangle(i + shift, columns, upper)
-        dims[1] += stop - start
-    out = empty(cnp.NPY_INT64, 2, dims)
-    row = <int64_t*>cnp.PyArray_DATA(out)
-    column = row + dims[1]
-    for i in range(rows):
-        start, stop = _inside_triangle(i + shift, columns, upper)
+    cdef int64_t* row = <int64_t*>cnp.PyArray_DATA(out)
+    cdef int64_t* column = row + cnp.PyArray_DIM(out, 1)
+    for i in range(0 if skipping() else rows):
+        start, stop = _inside_triangle(i + diagonal, columns, upper)
         for j in range(start, stop):
             row[at], column[at] = i, j
             at += 1
-    return out
 
 
 cdef inline (int64_t, int64_t) _inside_triangle(int64_t last, int64_t columns, bint upper) noexcept:

@@ -327,6 +327,14 @@ op(
 )
 
 
+def _below(rows, columns, diagonal):
+    """How many elements of a matrix are on or below a diagonal."""
+    first = max(0, -diagonal)  # the first row that has one,
+    full = min(rows, max(first, columns - 1 - diagonal))  # and the first that has them all
+    rising = max(0, full - first)
+    return rising * (2 * (first + diagonal + 1) + rising - 1) // 2 + max(0, rows - full) * columns
+
+
 def _indices(name, upper):
     def kernel(row, col, offset, dtype, *options):
         for word, size in (("row", row), ("col", col)):
@@ -335,13 +343,16 @@ def _indices(name, upper):
         dtype = as_numpy(dtype, np.dtype(np.int64))
         if dtype.name not in ("int32", "int64"):
             raise errors.dtypes.not_implemented(name, dtype)
-        limit = row + col + 1
-        offset = max(-limit, min(offset, limit))
         if upper:  # further down, or to the right, there are none
             row = min(row, max(col - offset, 0))
         else:
             col = min(col, max(row + offset, 0))
-        return ranges.triangle_indices(row, col, offset, upper).astype(dtype, copy=False)
+        limit = row + col + 1
+        offset = max(-limit, min(offset, limit))
+        count = row * col - _below(row, col, offset - 1) if upper else _below(row, col, offset)
+        made = np.empty((2, count), np.int64)
+        ranges.triangle_indices(made, row, col, offset, upper)
+        return made.astype(dtype, copy=False)
 
     return kernel
 
