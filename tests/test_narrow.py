@@ -478,7 +478,8 @@ def test_roots_of_every_number(n):
 def every(dtype):
     """All 65 536 numbers of a dtype, in order and shuffled."""
     bits = imode.from_numpy(np.arange(65536, dtype=np.uint16).view(np.int16))
-    return bits.view(dtype), bits[imode.from_numpy(np.random.default_rng(2).permutation(65536))].view(dtype)
+    shuffled = imode.from_numpy(np.random.default_rng(2).permutation(65536))
+    return bits.view(dtype), bits[shuffled].view(dtype)
 
 
 def assert_same(found, expected):

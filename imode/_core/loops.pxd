@@ -27,6 +27,7 @@ cpdef enum Number:                # how a number becomes an operand: flags; 0: l
     WIDE = 2                      # beside float16 tensors it is, and is computed in, float32
     FILLED = 4                    # beside float16 tensors it is a float64, however large
     PARAMETER = 8                 # it does not influence the result's layout
+    NARROW = 16                   # beside 16 bits, an error if these cannot hold it
 
 cdef extern from "wide.h":
     # That does in registers, for 16 bits, what a loop over float32 does

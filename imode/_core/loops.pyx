@@ -602,7 +602,8 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
                 return _without_loops(op, kernel, code, args)
         elif not is_tensor(args[i]):
             number = <object>args[i]
-            if loops.numbers[i] & CHECKED:
+            if loops.numbers[i] & CHECKED or (
+                    loops.numbers[i] & NARROW and (brain or code == FLOAT16)):
                 as_code = code
                 if (brain or code == FLOAT16) and loops.numbers[i] & (WIDE | FILLED):
                     as_code = FLOAT32 if loops.numbers[i] & WIDE else FLOAT64

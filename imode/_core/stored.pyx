@@ -32,9 +32,9 @@ from imode._core.dispatch cimport (
     DTYPE_OPT, FACTORY, FUNCTIONAL, GENERATOR_OPT, INPLACE, MAX_ARGS, OPERAND, OUT, SCALAR,
     SCALAR_OPT, TENSOR_LIST, CKernel, Operator, redispatch)
 from imode._core.dtype cimport (
-    BFLOAT16, BOOL, FLOAT8_E4M3FN, FLOAT8_E5M2, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64,
-    NO_DTYPE, UINT16, UINT32, UINT64, code_of, default_code, dtype, dtype_from_code, is_stored,
-    set_default_code, typenum_of)
+    BFLOAT16, BOOL, FLOAT8_E4M3FN, FLOAT8_E5M2, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32,
+    INT64, NO_DTYPE, UINT16, UINT32, UINT64, code_of, default_code, dtype, dtype_from_code,
+    is_stored, set_default_code, typenum_of)
 from imode._core.elsewhere cimport run_inner
 from imode._core.keyset cimport (
     BACKENDS, BIT_CPU, BIT_META, BIT_PRIVATEUSE1, BIT_SPARSE, BIT_STORED, STORED, below,
@@ -166,7 +166,7 @@ cdef object _run_served(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef object _run_beside(Operator op, keyset_t keys, PyObject** args):
-    """The same of an operator that takes parameters in float32, indices or a mask beside bfloat16."""
+    """The same of an operator that takes parameters in float32, indices or a mask beside it."""
     cdef PyObject* first = args[op.tensors[0]]
     cdef int others = MASKS if op.names[op.nargs - 2] == "mask" else SINGLE | INDICES
     if not _codes(op, args) & ~(BRAIN | others) and args[op.nargs] == NULL and (

@@ -1,11 +1,10 @@
 """The fast case of `tensor[index]` and `tensor[index] = value`.
 
     x[i]        get_item: a basic index (int, slice, None, a tuple of them) calls select, slice
-                etc., one view after the other; a tensor, a tuple of tensors of positions, or a list
-                of ints calls `_index`.
+                etc., one view after the other; a tensor, or a list of ints, calls `_index`, and
+                so do tensors of positions in a tuple, on the view that is left.
     x[i] = v    set_item: for a basic index, the same view is taken, then `copy_` writes a tensor of
-                exactly its shape, or `fill_` a number; at a tensor, or a tuple of them, `index_put_`
-                is called.
+                exactly its shape, or `fill_` a number; at tensors `index_put_` is called.
 
 Everything else, and every error, is left to the general case: `getitem` and `setitem` in
 `imode/ops/indexing/subscript.py`.

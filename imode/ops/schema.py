@@ -97,6 +97,7 @@ _CPU, _META, _OUTSIDE, _SPARSE, _STORED, _ADINPLACEORVIEW, _AUTOGRAD = (
 _NUMBERS = {
     "wrapped": 0,
     "parameter": Number.PARAMETER,
+    "exponent": Number.PARAMETER | Number.NARROW,
     "checked": Number.CHECKED | Number.PARAMETER,
     "wide": Number.WIDE,
     "checked wide": Number.CHECKED | Number.WIDE | Number.PARAMETER,
@@ -206,10 +207,10 @@ def ufunc(
     wrong: it raises for operands that are refused before those are looked at, or gives a result.
     `numbers`: how a number becomes an operand: "wrapped", as a cast does, integers round the ends
     of the dtype and floats to infinity; "parameter", likewise, but like checked ones it has no say
-    in how the result lies; "checked", refused where the dtype cannot hold it; "wide", beside
-    float16 as a float32, in which then all is computed; "checked wide"; "filled", checked,
-    but beside float16 whatever a float64 holds. Or a tuple, one for each operand. The alpha of
-    `scaled` is checked.
+    in how the result lies; "exponent", as that, but refused where 16 bits are to hold it and
+    cannot; "checked", refused where the dtype cannot hold it; "wide", beside float16 as a float32,
+    in which then all is computed; "checked wide"; "filled", checked, but beside float16 whatever a
+    float64 holds. Or a tuple, one for each operand. The alpha of `scaled` is checked.
     `layout`: how results lie in memory: "pointwise", by all operands; in "rows"; "parts", in rows
     where complex numbers give real ones; "like" a copy of the first operand.
     """

@@ -1,7 +1,6 @@
 """The fast case of reading and writing by masks (see `index_fast`)."""
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.adapter cimport run_general
 from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport INPLACE, CKernel, Operator
 from imode._core.keyset cimport keyset_t
@@ -143,7 +142,8 @@ cdef inline void _select_words(word* out, const word* a, const uint8_t* mask, wo
         out[i] = (value & chosen) | (a[i] & ~chosen)
 
 
-cdef void _select(const Selection* s, const uint8_t* mask, npy_intp begin, npy_intp n) noexcept nogil:
+cdef void _select(const Selection* s, const uint8_t* mask, npy_intp begin,
+                  npy_intp n) noexcept nogil:
     """out = value where mask else a, for n elements from `begin` on; out may be a."""
     cdef npy_intp i, item = s.item
     cdef char* out = s.out + begin * item

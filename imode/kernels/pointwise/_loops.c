@@ -863,13 +863,15 @@ FLOATS(2, logaddexp2,
 /* angle: 0, pi or NaN for real numbers; any for complex numbers */
 MAP1(angle_f, float, float, x != x ? x : (x < 0 ? (float)PI : 0))
 MAP1(angle_d, double, double, x != x ? x : (x < 0 ? PI : 0))
-V_CLONES static void angle_cf(char *const *p, npy_intp n) {
-    const float *a = (const float *)p[0];
-    float *out = (float *)p[1];
-    V_IVDEP for (npy_intp i = 0; i < n; i++)
-        out[i] = atan2_of_f(a[2 * i + 1], a[2 * i]);
-}
-MAP1(angle_cd, double complex, double, atan2(cimag(x), creal(x)))
+#define ANGLE(S, T)                                                                                \
+    V_CLONES static void angle_c##S(char *const *p, npy_intp n) {                                  \
+        const T *a = (const T *)p[0];                                                              \
+        T *out = (T *)p[1];                                                                        \
+        V_IVDEP for (npy_intp i = 0; i < n; i++)                                                   \
+            out[i] = atan2_of_##S(a[2 * i + 1], a[2 * i]);                                         \
+    }
+ANGLE(f, float)
+ANGLE(d, double)
 static loop_info angle_info[] = {INFO(1, angle_f, float, float), INFO(1, angle_d, double, double),
                                  INFO(1, angle_cf, float complex, float),
                                  INFO(1, angle_cd, double complex, double)};

@@ -149,9 +149,14 @@ static int pow_narrow(char **args, intptr_t n, const intptr_t *steps, unsigned h
     char *both[2] = {args[0], args[2]};
     const intptr_t own[2] = {steps[0], steps[2]};
     float exponent = 0;
-    if (steps[1] == 0 && !(halves & 2))
+    if (steps[1] == 0 && halves & 2)
+        exponent = (brain ? v_from_brain : v_from_half)(*(const uint16_t *)args[1]);
+    else if (steps[1] == 0)
         memcpy(&exponent, args[1], sizeof exponent);
-    return exponent == 2 && square_narrow(both, n, own, (halves & 1) | (halves >> 1 & 2), brain);
+    halves = (halves & 1) | (halves >> 1 & 2);
+    return exponent == 2     ? square_narrow(both, n, own, halves, brain)
+           : exponent == 0.5 ? sqrt_narrow(both, n, own, halves, brain)
+                             : 0;
 }
 
 /* Of several arrays and a number after them, as float's loops where they fuse x + y * z. */

@@ -226,6 +226,8 @@ cdef _Reduction _of_reals(loop_t floats, loop_t doubles):
 
 cdef _Reduction _nan_sums():
     cdef _Reduction self = _of_reals(imode_nansum_f, imode_nansum_d)
+    self.floats_from = 0
+    _serve(self, FLOAT16, FLOAT16, FLOAT16)
     self.then = _sums()           # a sum that is NaN, of infinities, stays it
     return self
 

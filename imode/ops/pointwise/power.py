@@ -121,7 +121,7 @@ tensor([1., 4., 3.])
 )
 op(
     "pow(Tensor self, Scalar exponent) -> Tensor",
-    ufunc(loops.select(loops.pow, "fd"), fallback=_pow, precheck=_refuse_pow, numbers="parameter"),
+    ufunc(loops.select(loops.pow, "efd"), fallback=_pow, precheck=_refuse_pow, numbers="exponent"),
     derivative={"self": _pow_self},
     variants=_ALL,
     doc="""Return `self` to the power of a number; integers to a negative one raise RuntimeError.

@@ -5,6 +5,7 @@ import numpy as np
 from imode import errors, ops
 from imode._core.parallel import skipping
 from imode._core.type_names import scalar_name
+from imode.kernels.creation.copy import cast
 from imode.kernels.reductions import along, lines_fast, whole
 from imode.kernels.reductions import reduce as fast
 from imode.kernels.shapes.views import wrap_dim
@@ -242,8 +243,10 @@ def _aminmax(self, dim, keepdim):
         if self.dtype.kind == "c" and self.ndim == 0:
             raise RuntimeError(f"aminmax not implemented for {scalar_name(self.dtype)}")
     _need_order("aminmax_cpu", self)
-    low = np.minimum.reduce(self, axis=axes, keepdims=keepdim)
-    high = np.maximum.reduce(self, axis=axes, keepdims=keepdim)
+    # NumPy's loops over float16 are slow
+    compared = cast(self, np.float32) if self.dtype == np.float16 else self
+    low = np.minimum.reduce(compared, axis=axes, keepdims=keepdim)
+    high = np.maximum.reduce(compared, axis=axes, keepdims=keepdim)
     return reduced(low, self.dtype), reduced(high, self.dtype)
 
 
