@@ -486,6 +486,18 @@ def test_a_mask_is_broadcast(shape, dtype):
         x.masked_fill(imode.ones(3, dtype=imode.bool), value)
 
 
+@pytest.mark.parametrize(
+    "shape", [(9,), (5, 7), (1, 300), (300, 1), (3, 1, 4, 5), (2, 0, 3), (2,) * 9]
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool"])
+def test_where_elements_are_not_zero(shape, dtype):
+    generator = np.random.default_rng(3)
+    for share in (0.0, 0.1, 0.6, 1.0):
+        array = (generator.random(shape) < share).astype(dtype)
+        found = imode.from_numpy(array).nonzero()
+        assert np.array_equal(found.numpy(), np.argwhere(array))
+
+
 @pytest.mark.parametrize("dtype", ["float16", "uint8", "bool"])
 def test_what_a_mask_picks_and_what_is_written_there(dtype):
     array = np.random.default_rng(1).integers(0, 2, (40, 7)).astype(dtype)

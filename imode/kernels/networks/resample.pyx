@@ -15,7 +15,7 @@ from imode._core.channels cimport channels_back, channels_to_end, contiguous, is
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.iterate cimport in_row_order
 from imode._core.keyset cimport highest_key, keyset_t
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport SAFE, _array, _count, _integer, array_of
 from libc.stdint cimport int64_t
@@ -37,6 +37,7 @@ cdef enum:
     _NEAREST, _EXACT, _LINEAR, _CUBIC, _LANCZOS
 cdef enum:
     GIL_FREE = 4096           # from so many elements on, the GIL is released
+    GRAIN = 32768             # fewest elements per thread
 
 cdef struct axis_t:
     int mode
@@ -195,11 +196,21 @@ cdef void _gather(const axis_t* a, long outer, long inner, const real* x, real* 
 
 cdef void _gather_last(const axis_t* a, long outer, const real* x, real* out) noexcept nogil:
     """Along the last dimension: one sum after another."""
-    cdef long _, i, k
+    cdef long i, k, done = 0
     cdef const long* at
     cdef const double* weight
-    cdef real total
-    for _ in range(outer):
+    cdef real total, left, right
+    while a.taps == 2 and outer - done >= 4:      # four lines by the same weights
+        for i in range(a.count):
+            left, right = <real>a.weight[2 * i], <real>a.weight[2 * i + 1]
+            at = a.at + 2 * i
+            for k in range(4):
+                out[k * a.count + i] = (
+                    left * x[k * a.size + at[0]] + right * x[k * a.size + at[1]])
+        x += 4 * a.size
+        out += 4 * a.count
+        done += 4
+    for done in range(done, outer):
         at = a.at
         weight = a.weight
         for i in range(a.count):
@@ -235,6 +246,37 @@ cdef void _scatter(const axis_t* a, long outer, long inner, const real* grad,
                         to[j] += w * row[j]
 
 
+cdef struct Lines:                # what threads share: lines along one dimension,
+    const axis_t* axis
+    const axis_t* across          # or planes of two, by the nearest element
+    long inner
+    bint back
+    bint wide
+    char* source
+    char* to
+
+
+cdef void _some_lines(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Lines* s = <Lines*>context
+    cdef const axis_t* a = s.axis
+    cdef long item = s.inner * (sizeof(double) if s.wide else sizeof(float))
+    _run(a, end - begin, s.inner, s.back, s.wide,
+         s.source + begin * item * (a.count if s.back else a.size),
+         s.to + begin * item * (a.size if s.back else a.count))
+
+
+cdef void _some_planes(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Lines* s = <Lines*>context
+    cdef long size = begin * s.axis.size * s.across.size, count = begin * s.axis.count
+    count *= s.across.count
+    if s.wide:
+        _nearest(s.axis, s.across, end - begin, <const double*>s.source + size,
+                 <double*>s.to + count)
+    else:
+        _nearest(s.axis, s.across, end - begin, <const float*>s.source + size,
+                 <float*>s.to + count)
+
+
 cdef void _nearest(const axis_t* down, const axis_t* across, long outer, const real* x,
                    real* out) noexcept nogil:
     """Two dimensions at once, by the nearest element; down: may have no table. Rows repeat."""
@@ -262,21 +304,21 @@ cdef cnp.ndarray _plane(const axis_t* down, const axis_t* across, cnp.ndarray x)
     cdef long outer = 1
     cdef int d, nd = cnp.PyArray_NDIM(x)
     cdef cnp.ndarray out
-    cdef void* source = cnp.PyArray_DATA(x)
-    cdef void* to
+    cdef char* source = <char*>cnp.PyArray_DATA(x)
+    cdef char* to
+    cdef Lines planes
     for d in range(nd - 2):
         dims[d] = cnp.PyArray_DIM(x, d)
         outer *= dims[d]
     dims[nd - 2], dims[nd - 1] = down.count, across.count
     out = empty(cnp.PyArray_TYPE(x), nd, dims)
-    to = cnp.PyArray_DATA(out)
+    to = <char*>cnp.PyArray_DATA(out)
     if skipping():
         return out
+    planes.axis, planes.across, planes.source, planes.to = down, across, source, to
+    planes.wide = cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE
     with nogil:
-        if cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE:
-            _nearest(down, across, outer, <const double*>source, <double*>to)
-        else:
-            _nearest(down, across, outer, <const float*>source, <float*>to)
+        parallel_for(outer, GRAIN // (down.count * across.count + 1) + 1, _some_planes, &planes)
     return out
 
 
@@ -303,6 +345,7 @@ cdef cnp.ndarray _along(const axis_t* a, cnp.ndarray x, int dim, bint back):
     cdef int d, nd = cnp.PyArray_NDIM(x)
     cdef cnp.ndarray out
     cdef bint wide = cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE
+    cdef Lines lines
     cdef void* source = cnp.PyArray_DATA(x)
     cdef void* to
     for d in range(nd):
@@ -316,11 +359,14 @@ cdef cnp.ndarray _along(const axis_t* a, cnp.ndarray x, int dim, bint back):
     to = cnp.PyArray_DATA(out)
     if skipping():
         return out
+    lines.axis, lines.inner, lines.back, lines.wide = a, inner, back, wide
+    lines.source, lines.to = <char*>source, <char*>to
     if cnp.PyArray_SIZE(out) < GIL_FREE:
-        _run(a, outer, inner, back, wide, source, to)
+        _some_lines(&lines, 0, outer)
     else:
         with nogil:
-            _run(a, outer, inner, back, wide, source, to)
+            parallel_for(outer, GRAIN // (max(a.size, a.count) * inner + 1) + 1, _some_lines,
+                         &lines)
     return out
 
 

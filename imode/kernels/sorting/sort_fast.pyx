@@ -17,7 +17,8 @@ from imode._core.parallel cimport (
     WORTH_IT, Thread, give_up_gil, parallel_for, skipping, take_gil)
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.creation.copy cimport cast
-from imode.kernels.fast_guards cimport _array, _count, _dim, _item, _row_major, _same_shape
+from imode.kernels.fast_guards cimport (
+    MAX_DIMS, _array, _count, _dim, _item, _row_major, _same_shape)
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
@@ -201,7 +202,8 @@ ctypedef fused tested:
 cdef npy_intp _where(const tested* x, npy_intp n, int nd, const npy_intp* dims, int64_t* out,
                      npy_intp stride) noexcept nogil:
     """Count the nonzero elements; `out`: store their d-th coordinates at out + d * stride."""
-    cdef npy_intp i = 0, rest, found = 0
+    cdef npy_intp i = 0, found = 0
+    cdef npy_intp[MAX_DIMS] at
     cdef int d
     if out == NULL:
         for i in range(n):
@@ -212,13 +214,22 @@ cdef npy_intp _where(const tested* x, npy_intp n, int nd, const npy_intp* dims, 
             found += x[i] != 0
             i += 1
     else:
-        for i in range(n):
-            if x[i] != 0:
-                rest = i
-                for d in range(nd - 1, -1, -1):
-                    out[d * stride + found] = rest % dims[d]
-                    rest //= dims[d]
-                found += 1
+        for d in range(nd - 1):
+            at[d] = 0
+        while found < stride:         # a row after the other
+            for i in range(dims[nd - 1]):
+                for d in range(nd - 1):
+                    out[d * stride + found] = at[d]
+                out[(nd - 1) * stride + found] = i
+                found += x[i] != 0
+                if found == stride:
+                    break
+            x += dims[nd - 1]
+            d = nd - 2
+            while d > 0 and at[d] == dims[d] - 1:
+                at[d] = 0
+                d -= 1
+            at[d] += 1
     return found
 
 
