@@ -12,7 +12,7 @@ from imode._core.allocator cimport empty
 from imode._core.channels cimport as_channels_last, contiguous, is_channels_last
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, range_body, skipping
 from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport _inside, _wrapped, array_of
 from imode.kernels.networks.pool cimport (
@@ -27,6 +27,7 @@ cnp.import_array()
 cdef enum:
     FEW = 64                       # so many windows along the dimensions need no memory
     GIL_FREE = 4096                # from so many elements on, the GIL is released
+    GRAIN = 16384                  # fewest elements per thread
 
 
 # ---- where the windows lie -----------------------------------------------------------------------
@@ -249,6 +250,40 @@ cdef object _as(cnp.ndarray out, given, bint last):
     return as_channels_last(out) if last else out
 
 
+# ---- what threads share --------------------------------------------------------------------------
+
+cdef struct Volumes:
+    const volume_t* v
+    int kind                       # NumPy's type number
+    long item                      # bytes of an element
+    long size, count               # of a volume, before and after
+    char* source
+    char* to
+    cnp.int64_t* found
+
+
+cdef Volumes _volumes(const volume_t* v, cnp.ndarray source, cnp.ndarray to) noexcept:
+    cdef Volumes s
+    s.v, s.kind, s.item = v, cnp.PyArray_TYPE(source), cnp.PyArray_ITEMSIZE(source)
+    s.size = v.walk[0].size * v.walk[1].size * v.walk[2].size
+    s.count = v.walk[0].count * v.walk[1].count * v.walk[2].count
+    s.source, s.to = <char*>cnp.PyArray_DATA(source), <char*>cnp.PyArray_DATA(to)
+    s.found = NULL
+    return s
+
+
+cdef void _share(range_body body, Volumes* s) noexcept:
+    """Call it for all volumes, unless shapes alone are wanted."""
+    cdef long planes = s.v.planes
+    if skipping():
+        return
+    if planes * (s.size + s.count) < GIL_FREE:
+        body(s, 0, planes)
+        return
+    with nogil:
+        parallel_for(planes, GRAIN // (s.size + s.count + 1) + 1, body, s)
+
+
 # ---- max -----------------------------------------------------------------------------------------
 
 
@@ -284,22 +319,28 @@ cdef void _max(const volume_t* v, long planes, const number* x, number* out,
         x += z.size * y.size * w.size
 
 
-cdef void _max_of_kind(int kind, const volume_t* v, const void* source, void* to,
+cdef void _max_of_kind(int kind, const volume_t* v, long planes, const void* source, void* to,
                        cnp.int64_t* found) noexcept nogil:
     if kind == cnp.NPY_DOUBLE:
-        _max(v, v.planes, <const double*>source, <double*>to, found)
+        _max(v, planes, <const double*>source, <double*>to, found)
     elif kind == cnp.NPY_INT64:
-        _max(v, v.planes, <const cnp.int64_t*>source, <cnp.int64_t*>to, found)
+        _max(v, planes, <const cnp.int64_t*>source, <cnp.int64_t*>to, found)
     elif kind == cnp.NPY_INT32:
-        _max(v, v.planes, <const cnp.int32_t*>source, <cnp.int32_t*>to, found)
+        _max(v, planes, <const cnp.int32_t*>source, <cnp.int32_t*>to, found)
     elif kind == cnp.NPY_INT16:
-        _max(v, v.planes, <const cnp.int16_t*>source, <cnp.int16_t*>to, found)
+        _max(v, planes, <const cnp.int16_t*>source, <cnp.int16_t*>to, found)
     elif kind == cnp.NPY_INT8:
-        _max(v, v.planes, <const cnp.int8_t*>source, <cnp.int8_t*>to, found)
+        _max(v, planes, <const cnp.int8_t*>source, <cnp.int8_t*>to, found)
     elif kind == cnp.NPY_UINT8:
-        _max(v, v.planes, <const cnp.uint8_t*>source, <cnp.uint8_t*>to, found)
+        _max(v, planes, <const cnp.uint8_t*>source, <cnp.uint8_t*>to, found)
     else:
-        _max(v, v.planes, <const float*>source, <float*>to, found)
+        _max(v, planes, <const float*>source, <float*>to, found)
+
+
+cdef void _max_some(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Volumes* s = <Volumes*>context
+    _max_of_kind(s.kind, s.v, end - begin, s.source + begin * s.size * s.item,
+                 s.to + begin * s.count * s.item, s.found + begin * s.count)
 
 
 cdef tuple _max_of(str kernel, const volume_t* v, x, bint whole):
@@ -307,16 +348,10 @@ cdef tuple _max_of(str kernel, const volume_t* v, x, bint whole):
     cdef cnp.ndarray a = _ready(kernel, x, whole)
     cdef cnp.ndarray out = _new(x, v, 3, cnp.PyArray_TYPE(a))
     cdef cnp.ndarray at = _new(x, v, 3, cnp.NPY_INT64)
-    cdef const void* source = cnp.PyArray_DATA(a)
-    cdef void* to = cnp.PyArray_DATA(out)
-    cdef cnp.int64_t* found = <cnp.int64_t*>cnp.PyArray_DATA(at)
-    cdef int kind = cnp.PyArray_TYPE(a)
+    cdef Volumes volumes = _volumes(v, a, out)
     cdef bint last = is_channels_last(x)
-    if not skipping() and cnp.PyArray_SIZE(a) < GIL_FREE:
-        _max_of_kind(kind, v, source, to, found)
-    elif not skipping():
-        with nogil:
-            _max_of_kind(kind, v, source, to, found)
+    volumes.found = <cnp.int64_t*>cnp.PyArray_DATA(at)
+    _share(_max_some, &volumes)
     return _as(out, x, last), as_channels_last(at) if last else at
 
 
@@ -419,12 +454,12 @@ def fractional_max_pool(x, tuple kernel, tuple size, samples, str name):
 # ---- average -------------------------------------------------------------------------------------
 
 
-cdef void _avg(const volume_t* v, const real* x, real* out) noexcept nogil:
+cdef void _avg(const volume_t* v, long planes, const real* x, real* out) noexcept nogil:
     cdef walk_t z = v.walk[0], y = v.walk[1], w = v.walk[2]
     cdef long _, i, j, k, a, b, c, count
     cdef const real* row
     cdef real total
-    for _ in range(v.planes):
+    for _ in range(planes):
         for i in range(z.count):
             for j in range(y.count):
                 for k in range(w.count):
@@ -440,12 +475,13 @@ cdef void _avg(const volume_t* v, const real* x, real* out) noexcept nogil:
         x += z.size * y.size * w.size
 
 
-cdef void _avg_backward(const volume_t* v, const real* grad, real* out) noexcept nogil:
+cdef void _avg_backward(const volume_t* v, long planes, const real* grad,
+                        real* out) noexcept nogil:
     cdef walk_t z = v.walk[0], y = v.walk[1], w = v.walk[2]
     cdef long _, i, j, k, a, b, c, count
     cdef real* row
     cdef real share
-    for _ in range(v.planes):
+    for _ in range(planes):
         for i in range(z.count):
             for j in range(y.count):
                 for k in range(w.count):
@@ -460,43 +496,46 @@ cdef void _avg_backward(const volume_t* v, const real* grad, real* out) noexcept
         out += z.size * y.size * w.size
 
 
-cdef void _avg_of_kind(bint wide, const volume_t* v, const void* source, void* to) noexcept nogil:
-    if wide:
-        _avg(v, <const double*>source, <double*>to)
+cdef void _avg_some(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Volumes* s = <Volumes*>context
+    cdef char* source = s.source + begin * s.size * s.item
+    cdef char* to = s.to + begin * s.count * s.item
+    if s.kind == cnp.NPY_DOUBLE:
+        _avg(s.v, end - begin, <const double*>source, <double*>to)
     else:
-        _avg(v, <const float*>source, <float*>to)
+        _avg(s.v, end - begin, <const float*>source, <float*>to)
+
+
+cdef void _avg_backward_some(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Volumes* s = <Volumes*>context
+    cdef char* source = s.source + begin * s.count * s.item
+    cdef char* to = s.to + begin * s.size * s.item
+    if s.kind == cnp.NPY_DOUBLE:
+        _avg_backward(s.v, end - begin, <const double*>source, <double*>to)
+    else:
+        _avg_backward(s.v, end - begin, <const float*>source, <float*>to)
 
 
 cdef object _mean(str kernel, const volume_t* v, x):
     cdef cnp.ndarray a = _ready(kernel, x)
     cdef cnp.ndarray out = _new(x, v, 3, cnp.PyArray_TYPE(a))
-    cdef bint wide = cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE
-    cdef const void* source = cnp.PyArray_DATA(a)
-    cdef void* to = cnp.PyArray_DATA(out)
-    if not skipping() and cnp.PyArray_SIZE(a) < GIL_FREE:
-        _avg_of_kind(wide, v, source, to)
-    elif not skipping():
-        with nogil:
-            _avg_of_kind(wide, v, source, to)
+    cdef Volumes volumes = _volumes(v, a, out)
+    _share(_avg_some, &volumes)
     return _as(out, x, False)
 
 
 cdef object _mean_backward(str kernel, const volume_t* v, grad, x, bint last):
     cdef cnp.ndarray g = _ready(kernel, grad), like = x
     cdef cnp.ndarray out
+    cdef Volumes volumes
     cdef int k
     expected = (*(<object>x).shape[:like.ndim - 3], *[v.walk[k].count for k in range(3)])
     if (<object>grad).shape != expected:            # a hook, or a direct call of the operator
         raise RuntimeError(f"{kernel}(): expected grad_output of the shape {list(expected)}, but "
                            f"got {list((<object>grad).shape)}")
     out = cnp.PyArray_ZEROS(like.ndim, cnp.PyArray_DIMS(like), cnp.PyArray_TYPE(g), 0)
-    if skipping():
-        return _as(out, grad, last)
-    with nogil:
-        if cnp.PyArray_TYPE(g) == cnp.NPY_FLOAT:
-            _avg_backward(v, <const float*>cnp.PyArray_DATA(g), <float*>cnp.PyArray_DATA(out))
-        else:
-            _avg_backward(v, <const double*>cnp.PyArray_DATA(g), <double*>cnp.PyArray_DATA(out))
+    volumes = _volumes(v, g, out)
+    _share(_avg_backward_some, &volumes)
     return _as(out, grad, last)
 
 
