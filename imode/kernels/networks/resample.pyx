@@ -196,11 +196,11 @@ cdef void _gather(const axis_t* a, long outer, long inner, const real* x, real* 
 
 cdef void _gather_last(const axis_t* a, long outer, const real* x, real* out) noexcept nogil:
     """Along the last dimension: one sum after another."""
-    cdef long i, k, done = 0
+    cdef long _, i, k
     cdef const long* at
     cdef const double* weight
     cdef real total, left, right
-    while a.taps == 2 and outer - done >= 4:      # four lines by the same weights
+    while a.taps == 2 and outer >= 4:     # four lines by the same weights
         for i in range(a.count):
             left, right = <real>a.weight[2 * i], <real>a.weight[2 * i + 1]
             at = a.at + 2 * i
@@ -209,8 +209,8 @@ cdef void _gather_last(const axis_t* a, long outer, const real* x, real* out) no
                     left * x[k * a.size + at[0]] + right * x[k * a.size + at[1]])
         x += 4 * a.size
         out += 4 * a.count
-        done += 4
-    for done in range(done, outer):
+        outer -= 4
+    for _ in range(outer):
         at = a.at
         weight = a.weight
         for i in range(a.count):
