@@ -202,28 +202,28 @@ ctypedef fused tested:
 cdef npy_intp _where(const tested* x, npy_intp n, int nd, const npy_intp* dims, int64_t* out,
                      npy_intp stride) noexcept nogil:
     """Count the nonzero elements; `out`: store their d-th coordinates at out + d * stride."""
-    cdef npy_intp i = 0, found = 0
+    cdef npy_intp _, i = 0, found = 0
     cdef npy_intp[MAX_DIMS] at
     cdef int d
     if out == NULL:
         for i in range(n):
             found += x[i] != 0
     elif nd == 1:
-        while found < stride:         # no branch on the elements, which are hard to predict
+        while found < stride and i < n:      # no branch on the elements, hard to predict
             out[found] = i
             found += x[i] != 0
             i += 1
     else:
         for d in range(nd - 1):
             at[d] = 0
-        while found < stride:         # a row after the other
+        for _ in range(n // dims[nd - 1] if stride else 0):      # a row after the other
             for i in range(dims[nd - 1]):
                 for d in range(nd - 1):
                     out[d * stride + found] = at[d]
                 out[(nd - 1) * stride + found] = i
                 found += x[i] != 0
                 if found == stride:
-                    break
+                    return found
             x += dims[nd - 1]
             d = nd - 2
             while d > 0 and at[d] == dims[d] - 1:

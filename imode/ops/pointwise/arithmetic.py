@@ -242,15 +242,23 @@ def _floor_divide(self, other):
         return _floor_divide_halves(cast(self, np.float16), cast(other, np.float16))
 
 
+def _as_half(x):
+    """Floats rounded to float16: many are converted faster than NumPy computes in it."""
+    return cast(cast(x, np.float16), np.float32)
+
+
 def _floor_divide_halves(self, other):
     """As PyTorch by many divisors: each step is rounded to float16."""
-    left = np.fmod(self, other)
-    quotient = (self - left) / other
-    quotient = np.where((left != 0) & ((left < 0) != (other < 0)), quotient - 1, quotient)
+    where = loops.where
+    self, other = cast(self, np.float32), cast(other, np.float32)
+    left, exact = loops.fmod(self, other), self / other
+    quotient = _as_half(_as_half(self - left) / other)
+    below = (left != 0) & ((left < 0) != (other < 0))
+    quotient = where(below, _as_half(quotient - 1), quotient)
     whole = np.floor(quotient)
-    whole = np.where(quotient - whole > 0.5, whole + 1, whole)
-    whole = np.where(quotient == 0, np.copysign(0 * whole, self / other), whole)
-    return np.where(other == 0, self / other, whole)
+    whole = where(quotient - whole > 0.5, _as_half(whole + 1), whole)
+    whole = where(quotient == 0, np.copysign(0 * whole, exact), whole)
+    return cast(where(other == 0, exact, whole), np.float16)
 
 
 def _refuse_mode(self, other, rounding_mode):
