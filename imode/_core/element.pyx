@@ -4,11 +4,12 @@ from numpy import errstate as _errstate
 
 cimport numpy as cnp
 from imode._core.dtype cimport (
-    BOOL, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, code_of, dtype_from_code, is_integral)
+    BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, code_of, dtype_from_code,
+    is_integral, typenum_of)
 from imode._core.elsewhere cimport on_cpu
 from imode._core.keyset cimport BIT_CPU
 from imode._core.tensor cimport Tensor, fields, storage, typenum
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint16_t
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 from imode import errors
@@ -62,6 +63,8 @@ cdef extern from *:
     #undef IMODE_PAIR
     """
     object imode_number_at(const char* data, int code)
+    uint16_t v_to_half(float x) nogil
+    uint16_t v_to_brain(float x) nogil
 
 
 cdef object _only(Tensor self):
@@ -102,6 +105,17 @@ cdef bint only_flag(Tensor self) except -1:
 
 
 # ---- numbers as elements ----
+
+cdef bint store_narrow(int typenum, double number, char* where) noexcept:
+    cdef bint unbounded = number - number != 0    # infinite, or NaN
+    if typenum == typenum_of[<int>FLOAT16] and (unbounded or -65504 <= number <= 65504):
+        (<uint16_t*>where)[0] = v_to_half(<float>number)
+        return True
+    if typenum == typenum_of[<int>BFLOAT16] and (unbounded or -1e38 < number < 1e38):
+        (<uint16_t*>where)[0] = v_to_brain(<float>number)
+        return True
+    return False
+
 
 cdef int store_number(object number, int code, char* where) except -1:
     cdef unsigned long long whole

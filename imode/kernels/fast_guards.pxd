@@ -3,7 +3,7 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
 from imode._core.allocator cimport Fields, fields
 from imode._core.dispatch cimport Operator
-from imode._core.dtype cimport BFLOAT16, FLOAT16, typenum_of
+from imode._core.element cimport store_narrow
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -20,10 +20,6 @@ cdef extern from "Python.h":
     double PyFloat_AsDouble(PyObject*) except? -1
     long PyLong_AsLong(PyObject*) except? -1
     long PyLong_AsLongAndOverflow(PyObject*, int*) except? -1
-
-cdef extern from "small_floats.h" nogil:
-    uint16_t v_to_half(float x)
-    uint16_t v_to_brain(float x)
 
 cdef enum:
     C_CONTIGUOUS = 0x1
@@ -164,7 +160,7 @@ cdef inline bint _fill_value(int kind, PyObject* value, char* item) except -1:
         if kind == cnp.NPY_FLOAT and (-1e38 < real < 1e38 or real - real != 0):
             (<float*>item)[0] = <float>real
             return True
-        return _narrow_value(kind, real, item)
+        return store_narrow(kind, real, item)
     if kind == cnp.NPY_BOOL and (value == Py_True or value == Py_False):
         item[0] = value == Py_True
         return True
@@ -184,19 +180,8 @@ cdef inline bint _fill_value(int kind, PyObject* value, char* item) except -1:
     elif kind == cnp.NPY_UINT8 and 0 <= real < 256:
         (<uint8_t*>item)[0] = <uint8_t>real
     else:
-        return _narrow_value(kind, real, item)
+        return store_narrow(kind, real, item)
     return True
-
-
-cdef inline bint _narrow_value(int kind, double real, char* item) noexcept:
-    """Convert a number to 16 bits; False: it is beyond them, or that is not the dtype."""
-    if kind == typenum_of[<int>FLOAT16] and (-65504 <= real <= 65504 or real - real != 0):
-        (<uint16_t*>item)[0] = v_to_half(<float>real)
-        return True
-    if kind == typenum_of[<int>BFLOAT16] and (-1e38 < real < 1e38 or real - real != 0):
-        (<uint16_t*>item)[0] = v_to_brain(<float>real)
-        return True
-    return False
 
 
 cdef inline void repeat_item(char* to, npy_intp n, npy_intp item, const char* value) noexcept nogil:
