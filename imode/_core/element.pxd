@@ -20,7 +20,7 @@ cdef bint only_flag(Tensor self) except -1        # bool(): RuntimeError
 # Store a number as an element of a dtype, by its Code; integers wrap round.
 cdef int store_number(object number, int code, char* where) except -1
 # The same of 16 bits, by NumPy's type number; False: it is beyond them, or that is not the dtype.
-cdef bint store_narrow(int typenum, double number, char* where) noexcept
+cdef bint store_narrow(int kind, double number, char* where) noexcept
 
 
 cdef inline bint store_small(PyObject* number, int code, char* where) except -1:

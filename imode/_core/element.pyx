@@ -106,12 +106,12 @@ cdef bint only_flag(Tensor self) except -1:
 
 # ---- numbers as elements ----
 
-cdef bint store_narrow(int typenum, double number, char* where) noexcept:
+cdef bint store_narrow(int kind, double number, char* where) noexcept:
     cdef bint unbounded = number - number != 0    # infinite, or NaN
-    if typenum == typenum_of[<int>FLOAT16] and (unbounded or -65504 <= number <= 65504):
+    if kind == typenum_of[<int>FLOAT16] and (unbounded or -65504 <= number <= 65504):
         (<uint16_t*>where)[0] = v_to_half(<float>number)
         return True
-    if typenum == typenum_of[<int>BFLOAT16] and (unbounded or -1e38 < number < 1e38):
+    if kind == typenum_of[<int>BFLOAT16] and (unbounded or -1e38 < number < 1e38):
         (<uint16_t*>where)[0] = v_to_brain(<float>number)
         return True
     return False
