@@ -591,3 +591,12 @@ def test_smooth_l1_of_float16_is_rounded_after_each_step(beta):
     assert np.array_equal(found.numpy(), expected)
     total = F.smooth_l1_loss(x, y, reduction="sum", beta=beta)
     assert total.item() == np.float16(expected.astype("d").sum())
+
+
+def test_losses_and_quotients_of_one_float16():
+    x, y = imode.tensor(2.5, dtype=imode.float16), imode.tensor(0.25, dtype=imode.float16)
+    for a, b in ((x, y), (x[None], y[None])):
+        for reduction in ("none", "mean", "sum"):
+            assert F.smooth_l1_loss(a, b, reduction=reduction).item() == 1.75
+        assert (a // b).item() == 10 and (-a // b).item() == -10
+    assert (x // y.expand(3)).tolist() == [10, 10, 10]

@@ -542,7 +542,7 @@ cpdef bint within_unit(x) except -1:
 
 cdef object _as_half(x):
     """Floats rounded to float16: many are converted faster than NumPy computes in it."""
-    return cast(cast(x, np.float16), np.float32)
+    return cast(cast(np.asarray(x), np.float16), np.float32)
 
 
 cdef object _smooth_of_halves(a, b, double param):
@@ -553,7 +553,7 @@ cdef object _smooth_of_halves(a, b, double param):
         beta = np.float32(beta)
         away = _as_half(np.abs(cast(a, np.float32) - cast(b, np.float32)))
         near = _as_half(_as_half(_as_half(np.float32(0.5) * away) * away) / beta)
-        return cast(where(away < beta, near, away - less), np.float16)
+        return cast(np.asarray(where(away < beta, near, away - less)), np.float16)
 
 
 cdef object _plain(int kind, cnp.ndarray a, cnp.ndarray b, double param, long reduction):
