@@ -44,13 +44,15 @@ cdef inline SliceFields* slice_fields(object index) noexcept:
 
 cdef object get_item(Tensor self, object index):
     cdef object found
-    cdef list at = []
-    cdef list dims = []
+    cdef list at = None
+    cdef list dims = None
     if type(index) is Tensor or type(index) is list:
         found = _index_tensor(self, index)
         if found is not None:
             return call2(sign(Sign.INDEX), self, (found,))
         return syntax.getitem(self, index)
+    if type(index) is tuple and _has_tensors(<tuple>index):
+        at, dims = [], []
     found = _apply(self, index, at, dims)
     if found is None:
         return syntax.getitem(self, index)
@@ -61,7 +63,7 @@ cdef object get_item(Tensor self, object index):
 
 cdef object _apply(Tensor self, object index, list at, list dims):
     """The view for the basic indices, or `self` itself; None for another index. Tensors of
-    positions in a tuple are added to `at`, their dimensions to `dims`."""
+    positions in a tuple are added to `at`, their dimensions to `dims`; None: there are none."""
     if type(index) is int:
         return _select(self, index)
     if type(index) is slice:
@@ -69,6 +71,13 @@ cdef object _apply(Tensor self, object index, list at, list dims):
     if type(index) is tuple:
         return _take_each(self, <tuple>index, at, dims)
     return None
+
+
+cdef inline bint _has_tensors(tuple index) noexcept:
+    for item in index:
+        if type(item) is Tensor:
+            return True
+    return False
 
 
 cdef inline bint _is_positions(object item) noexcept:
@@ -280,13 +289,15 @@ cdef bint _write_fast(Tensor self, object index, object value) except -1:
     cdef Tensor view
     cdef object found
     cdef ndarray array
-    cdef list at = []
-    cdef list dims = []
+    cdef list at = None
+    cdef list dims = None
     cdef int d
     if type(index) is slice:
         index = (index,)              # x[:] = v writes to x itself
     elif type(index) is Tensor:
         return _index_tensor(self, index) is not None and _put(self, (index,), None, value)
+    if type(index) is tuple and _has_tensors(<tuple>index):
+        at, dims = [], []
     found = _apply(self, index, at, dims)
     if found is None:
         return False

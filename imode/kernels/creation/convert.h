@@ -12,9 +12,10 @@ void imode_brain_to_float(char *to, const char *from, ptrdiff_t n);
 void imode_float_to_brain(char *to, const char *from, ptrdiff_t n);
 void imode_half_to_double(char *to, const char *from, ptrdiff_t n);
 void imode_brain_to_double(char *to, const char *from, ptrdiff_t n);
-void imode_double_to_half(char *to, const char *from, ptrdiff_t n); /* by way of float, as */
-void imode_double_to_brain(char *to, const char *from, ptrdiff_t n); /* PyTorch rounds */
 void imode_narrow_to_truth(char *to, const char *from, ptrdiff_t n); /* of both */
+/* By way of float, as PyTorch rounds. */
+void imode_double_to_half(char *to, const char *from, ptrdiff_t n);
+void imode_double_to_brain(char *to, const char *from, ptrdiff_t n);
 
 /* Beyond an integer's range: what the processor gives. */
 void imode_half_to_byte(char *to, const char *from, ptrdiff_t n);

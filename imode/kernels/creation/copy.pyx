@@ -9,8 +9,8 @@ from imode._core.adapter cimport run_general
 from imode._core.allocator cimport Fields, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport (
-    BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT8, code_from_object, code_of,
-    is_complex, is_float, is_integral, typenum_of)
+    BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT8, N_DTYPES, code_from_object,
+    code_of, is_complex, is_float, is_integral, typenum_of)
 from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport empty_like as in_order
@@ -26,6 +26,8 @@ from imode.kernels.fast_guards cimport (
 from libc.stdint cimport uint64_t
 from libc.string cimport memmove
 from numpy cimport ndarray, npy_intp
+
+import numpy as np
 
 from imode.kernels.pointwise.loops import halves
 
@@ -100,81 +102,46 @@ cdef struct Conversion:
     npy_intp item                 # and of `source`
 
 
+cdef imode_converter[N_DTYPES][N_DTYPES] _converters      # by Codes, from and to; NULL: NumPy's
+_converters[<int>FLOAT32][<int>BOOL] = imode_float_to_truth
+_converters[<int>FLOAT32][<int>FLOAT64] = imode_float_to_double
+_converters[<int>FLOAT32][<int>FLOAT16] = imode_float_to_half
+_converters[<int>FLOAT32][<int>BFLOAT16] = imode_float_to_brain
+_converters[<int>FLOAT32][<int>UINT8] = imode_float_to_byte
+_converters[<int>FLOAT32][<int>INT32] = imode_float_to_int32
+_converters[<int>FLOAT32][<int>INT64] = imode_float_to_int64
+_converters[<int>FLOAT64][<int>BOOL] = imode_double_to_truth
+_converters[<int>FLOAT64][<int>FLOAT16] = imode_double_to_half
+_converters[<int>FLOAT64][<int>BFLOAT16] = imode_double_to_brain
+_converters[<int>FLOAT64][<int>FLOAT32] = imode_double_to_float
+_converters[<int>FLOAT64][<int>UINT8] = imode_double_to_byte
+_converters[<int>FLOAT64][<int>INT32] = imode_double_to_int32
+_converters[<int>FLOAT64][<int>INT64] = imode_double_to_int64
+_converters[<int>FLOAT16][<int>BOOL] = imode_narrow_to_truth
+_converters[<int>FLOAT16][<int>FLOAT32] = imode_half_to_float
+_converters[<int>FLOAT16][<int>FLOAT64] = imode_half_to_double
+_converters[<int>FLOAT16][<int>UINT8] = imode_half_to_byte
+_converters[<int>FLOAT16][<int>INT32] = imode_half_to_int32
+_converters[<int>FLOAT16][<int>INT64] = imode_half_to_int64
+_converters[<int>BFLOAT16][<int>BOOL] = imode_narrow_to_truth
+_converters[<int>BFLOAT16][<int>FLOAT32] = imode_brain_to_float
+_converters[<int>BFLOAT16][<int>FLOAT64] = imode_brain_to_double
+_converters[<int>BFLOAT16][<int>UINT8] = imode_brain_to_byte
+_converters[<int>BFLOAT16][<int>INT32] = imode_brain_to_int32
+_converters[<int>BFLOAT16][<int>INT64] = imode_brain_to_int64
+_converters[<int>UINT8][<int>FLOAT32] = imode_byte_to_float
+_converters[<int>UINT8][<int>FLOAT64] = imode_byte_to_double
+_converters[<int>UINT8][<int>INT64] = imode_byte_to_int64
+_converters[<int>INT64][<int>FLOAT32] = imode_int64_to_float
+_converters[<int>BOOL][<int>FLOAT32] = imode_truth_to_float
+_converters[<int>INT64][<int>BOOL] = imode_int64_to_truth
+_converters[<int>INT64][<int>FLOAT64] = imode_int64_to_double
+
+
 cdef imode_converter converter(int source, int target) noexcept:
-    if source == FLOAT32:
-        if target == BOOL:
-            return imode_float_to_truth
-        if target == FLOAT64:
-            return imode_float_to_double
-        if target == FLOAT16:
-            return imode_float_to_half
-        if target == BFLOAT16:
-            return imode_float_to_brain
-        if target == UINT8:
-            return imode_float_to_byte
-        if target == INT32:
-            return imode_float_to_int32
-        if target == INT64:
-            return imode_float_to_int64
-    elif source == FLOAT64:
-        if target == BOOL:
-            return imode_double_to_truth
-        if target == FLOAT16:
-            return imode_double_to_half
-        if target == BFLOAT16:
-            return imode_double_to_brain
-        if target == FLOAT32:
-            return imode_double_to_float
-        if target == UINT8:
-            return imode_double_to_byte
-        if target == INT32:
-            return imode_double_to_int32
-        if target == INT64:
-            return imode_double_to_int64
-    elif source == FLOAT16:
-        if target == BOOL:
-            return imode_narrow_to_truth
-        if target == FLOAT32:
-            return imode_half_to_float
-        if target == FLOAT64:
-            return imode_half_to_double
-        if target == UINT8:
-            return imode_half_to_byte
-        if target == INT32:
-            return imode_half_to_int32
-        if target == INT64:
-            return imode_half_to_int64
-    elif source == BFLOAT16:
-        if target == BOOL:
-            return imode_narrow_to_truth
-        if target == FLOAT32:
-            return imode_brain_to_float
-        if target == FLOAT64:
-            return imode_brain_to_double
-        if target == UINT8:
-            return imode_brain_to_byte
-        if target == INT32:
-            return imode_brain_to_int32
-        if target == INT64:
-            return imode_brain_to_int64
-    elif source == UINT8:
-        if target == FLOAT32:
-            return imode_byte_to_float
-        if target == FLOAT64:
-            return imode_byte_to_double
-        if target == INT64:
-            return imode_byte_to_int64
-    elif target == FLOAT32:
-        if source == INT64:
-            return imode_int64_to_float
-        if source == BOOL:
-            return imode_truth_to_float
-    elif source == INT64:
-        if target == BOOL:
-            return imode_int64_to_truth
-        if target == FLOAT64:
-            return imode_int64_to_double
-    return NULL
+    if not (0 <= source < N_DTYPES and 0 <= target < N_DTYPES):     # NumPy's other dtypes
+        return NULL
+    return _converters[source][target]
 
 
 cdef void _convert_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
@@ -227,6 +194,11 @@ cdef bint _move_broadcast(ndarray target, ndarray source) noexcept:
     run_move(&m)
     take_gil(thread)
     return True
+
+
+def as_half(x):
+    """Floats rounded to float16: many are converted faster than NumPy computes in it."""
+    return cast(cast(np.asarray(x), np.float16), np.float32)
 
 
 cpdef ndarray cast(ndarray a, object dtype):

@@ -252,7 +252,7 @@ cdef void _add_any(int kind, char* a, const char* values, const int64_t* index, 
     parallel_for(parts, max(GRAIN // (each + 1), (parts - 1) // threads) + 1, _add_part, &s)
 
 
-cdef bint _adjacent(PyObject* given, Py_ssize_t several, int* dim) noexcept:
+cdef bint _adjacent(PyObject* given, Py_ssize_t several, int* dim) except -1:
     """Whether indices stand for dimensions side by side, and for which one the first does."""
     cdef Py_ssize_t k
     dim[0] = 0

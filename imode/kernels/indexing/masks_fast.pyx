@@ -41,8 +41,8 @@ ctypedef fused word:
     uint64_t
 
 
-cdef void _compact(word* to, const word* a, const uint8_t* flags, npy_intp n,
-                   npy_intp found) noexcept nogil:
+cdef void _compact_words(word* to, const word* a, const uint8_t* flags, npy_intp n,
+                         npy_intp found) noexcept nogil:
     """The elements whose flag is true, `found` of them. Each is written, and the next one over it
     if its flag is false: a branch would be guessed wrong half of the time."""
     cdef npy_intp i, k = 0
@@ -53,36 +53,36 @@ cdef void _compact(word* to, const word* a, const uint8_t* flags, npy_intp n,
         k += flags[i] != 0
 
 
+cdef void compact(char* to, const char* a, const uint8_t* flags, npy_intp n, npy_intp found,
+                  npy_intp chunk) noexcept nogil:
+    cdef npy_intp i
+    if chunk == 1:
+        _compact_words(<uint8_t*>to, <const uint8_t*>a, flags, n, found)
+    elif chunk == 2:
+        _compact_words(<uint16_t*>to, <const uint16_t*>a, flags, n, found)
+    elif chunk == 4:
+        _compact_words(<uint32_t*>to, <const uint32_t*>a, flags, n, found)
+    elif chunk == 8:
+        _compact_words(<uint64_t*>to, <const uint64_t*>a, flags, n, found)
+    else:
+        for i in range(n):
+            if flags[i] and found:    # no more than were counted, even if the mask has changed
+                memcpy(to, a + i * chunk, chunk)
+                to += chunk
+                found -= 1
+
+
 cdef object at_mask(Fields* a, Fields* mask, npy_intp item):
     cdef npy_intp chunk = _count(a, mask.nd, a.nd) * item, found = _true(mask)
     cdef npy_intp dims[MAX_DIMS]
-    cdef npy_intp i
-    cdef uint8_t* flags = <uint8_t*>mask.data
-    cdef char* to
     cdef int d
     cdef ndarray out
     dims[0] = found
     for d in range(mask.nd, a.nd):
         dims[1 + d - mask.nd] = a.dimensions[d]
     out = empty(a.descr.type_num, 1 + a.nd - mask.nd, dims)
-    to = <char*>cnp.PyArray_DATA(out)
-    if chunk == 1:
-        _compact(<uint8_t*>to, <uint8_t*>a.data, flags, _count(mask, 0, mask.nd), found)
-        return wrap(out)
-    if chunk == 2:
-        _compact(<uint16_t*>to, <uint16_t*>a.data, flags, _count(mask, 0, mask.nd), found)
-        return wrap(out)
-    if chunk == 4:
-        _compact(<uint32_t*>to, <uint32_t*>a.data, flags, _count(mask, 0, mask.nd), found)
-        return wrap(out)
-    if chunk == 8:
-        _compact(<uint64_t*>to, <uint64_t*>a.data, flags, _count(mask, 0, mask.nd), found)
-        return wrap(out)
-    for i in range(_count(mask, 0, mask.nd)):
-        if flags[i] and found:        # no more than were counted, even if the mask has changed
-            memcpy(to, a.data + i * chunk, chunk)
-            to += chunk
-            found -= 1
+    compact(<char*>cnp.PyArray_DATA(out), a.data, <uint8_t*>mask.data, _count(mask, 0, mask.nd),
+            found, chunk)
     return wrap(out)
 
 

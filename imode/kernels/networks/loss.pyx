@@ -22,6 +22,7 @@ from imode import errors
 from imode._core.broadcast import broadcast_shape
 from imode._core.promotion import can_cast, result_type
 from imode._core.user_frames import warn
+from imode.kernels.creation.copy import as_half
 from imode.kernels.pointwise.loops import where
 
 cnp.import_array()
@@ -540,19 +541,14 @@ cpdef bint within_unit(x) except -1:
     return _within(<double*>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a))
 
 
-cdef object _as_half(x):
-    """Floats rounded to float16: many are converted faster than NumPy computes in it."""
-    return cast(cast(np.asarray(x), np.float16), np.float32)
-
-
 cdef object _smooth_of_halves(a, b, double param):
     """smooth_l1 of float16 numbers, rounded after each step as in PyTorch."""
     with np.errstate(all="ignore"):
         beta = np.float16(param)
         less = np.float32(np.float16(0.5) * beta)
         beta = np.float32(beta)
-        away = _as_half(np.abs(cast(a, np.float32) - cast(b, np.float32)))
-        near = _as_half(_as_half(_as_half(np.float32(0.5) * away) * away) / beta)
+        away = as_half(np.abs(cast(a, np.float32) - cast(b, np.float32)))
+        near = as_half(as_half(as_half(np.float32(0.5) * away) * away) / beta)
         return cast(np.asarray(where(away < beta, near, away - less)), np.float16)
 
 

@@ -141,7 +141,7 @@ NOINLINE void NAME(pack)(long depth, long cols, const S *from, long sk, long sj,
 NOINLINE void NAME(dots)(long depth, const S *a, long an, const S *b, long bn, T *out)
 {
     VEC sum[4];
-    T part[LANES];
+    _Alignas(64) T part[LANES];
     long k = 0;
     UNROLL
     for (int i = 0; i < 4; i++)
@@ -195,7 +195,7 @@ static void NAME(gemm)(long rows, long cols, long depth, const S *a, long ai, lo
     const long direct = rows <= ROWS && bj == 1 ? cols / PANEL * PANEL : 0;
     const long tall = rows == 1 ? 1 : ROWS;
     const long deep = !direct ? DEPTH : tall == 1 ? FLAT : 2 * FLAT;
-    S part[ROWS * PANEL];
+    _Alignas(64) S part[ROWS * PANEL];
     (void)minus;
     if (rows <= 2 && ak == 1 && bk == 1 && depth >= LANES) {
         for (long i = 0; i < rows; i++)

@@ -19,7 +19,8 @@ from imode._core.tensor cimport Tensor, storage
 from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport (
     MAX_DIMS, _array, _count, _dim, _item, _row_major, _same_shape)
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from imode.kernels.indexing.masks_fast cimport compact
+from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
@@ -263,20 +264,6 @@ cdef object _nonzero(Operator op, keyset_t keys, PyObject** args):
     return wrap(array_view(out, 2, dims, strides, <char*>cnp.PyArray_DATA(out)))
 
 
-ctypedef fused word:
-    uint32_t
-    uint64_t
-
-
-cdef void _compress(word* to, const word* x, const uint8_t* flags, npy_intp total) noexcept nogil:
-    """Store the `total` elements whose flags are set, without a branch on the flags."""
-    cdef npy_intp i = 0, found = 0
-    while found < total:
-        to[found] = x[i]
-        found += flags[i] != 0
-        i += 1
-
-
 cdef void _select(Fields* a, const uint8_t* flags, npy_intp n, npy_intp item,
                   char* to) noexcept nogil:
     """Copy the elements with flags, in row order, from any strides."""
@@ -320,15 +307,8 @@ cdef object _masked_select(Operator op, keyset_t keys, PyObject** args):
     to = <char*>cnp.PyArray_DATA(out)
     if scattered:
         _select(a, flags, n, item, to)
-    elif item == 4:
-        _compress(<uint32_t*>to, <uint32_t*>a.data, flags, found)
-    elif item == 8:
-        _compress(<uint64_t*>to, <uint64_t*>a.data, flags, found)
     else:
-        for i in range(n):
-            if flags[i]:
-                memcpy(to, a.data + i * item, item)
-                to += item
+        compact(to, a.data, flags, n, found, item)
     return wrap(out)
 
 

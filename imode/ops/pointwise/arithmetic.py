@@ -9,6 +9,7 @@ from imode._core.numbers import number_as, scalar_as
 from imode._core.parallel import skipping
 from imode._core.promotion import result_type
 from imode._core.type_names import c_name
+from imode.kernels.creation.copy import as_half
 from imode.kernels.pointwise import loops
 from imode.ops.pointwise.common import (
     FLOATS,
@@ -242,21 +243,16 @@ def _floor_divide(self, other):
         return _floor_divide_halves(cast(self, np.float16), cast(other, np.float16))
 
 
-def _as_half(x):
-    """Floats rounded to float16: many are converted faster than NumPy computes in it."""
-    return cast(cast(x, np.float16), np.float32)
-
-
 def _floor_divide_halves(self, other):
     """As PyTorch by many divisors: each step is rounded to float16."""
     where = loops.where
     self, other = cast(self, np.float32), cast(other, np.float32)
     left, exact = loops.fmod(self, other), self / other
-    quotient = _as_half(_as_half(self - left) / other)
+    quotient = as_half(as_half(self - left) / other)
     below = (left != 0) & ((left < 0) != (other < 0))
-    quotient = where(below, _as_half(quotient - 1), quotient)
+    quotient = where(below, as_half(quotient - 1), quotient)
     whole = np.floor(quotient)
-    whole = where(quotient - whole > 0.5, _as_half(whole + 1), whole)
+    whole = where(quotient - whole > 0.5, as_half(whole + 1), whole)
     whole = where(quotient == 0, np.copysign(0 * whole, exact), whole)
     return cast(where(other == 0, exact, whole), np.float16)
 
