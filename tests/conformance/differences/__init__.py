@@ -92,7 +92,8 @@ class Shown(Rule):
 
 
 class OnSome(Rule):
-    """A difference that samples meet on some CPUs: its witness, which meets it on all, holds it."""
+    """A difference that samples meet on some CPUs, or by what lies behind an array: its witness,
+    which always meets it, holds it."""
 
 
 class Rules:

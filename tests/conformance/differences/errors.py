@@ -1,6 +1,6 @@
 """Which mistake is named."""
 
-from . import Rule
+from . import OnSome, Rule
 
 RULES = [
     Rule(
@@ -195,6 +195,15 @@ RULES = [
         there="ok",
         witness="lib.embedding_bag(lib.ones(6, 3), lib.zeros(2, 3, dtype=lib.bool), "
         "lib.zeros(3, dtype=lib.int64))",
+    ),
+    OnSome(
+        "Decompositions name another of two mistakes",
+        "outcome",
+        operators="lu_unpack",
+        cases=["bad"],
+        here="RuntimeError: pivots passed to lu_unpack .*",
+        there="ok",
+        witness="lib.lu_unpack(lib.ones(2, 3, 4, 5, 6), lib.ones(120, dtype=lib.int32)[:3])",
     ),
     Rule(
         "Decompositions of nothing refuse float16 and bfloat16, too",
