@@ -58,36 +58,34 @@ SCAN(imode_cumprod_f, float, double, 1, *)
 SCAN(imode_cumprod_d, double, double, 1, *)
 SCAN(imode_cumprod_l, uint64_t, uint64_t, 1, *)
 
-/* Whole numbers are added in any order: along rows, two elements of two rows at a time. Of an odd
-   number of rows the last is its own neighbour. */
-typedef uint64_t twin __attribute__((vector_size(16)));
-V_INLINE twin sums_of_two(const uint64_t* x, uint64_t* y, twin before) {
-    const twin none = {0, 0};
-    twin sums;
-    memcpy(&sums, x, sizeof sums);
-    sums += __builtin_shufflevector(sums, none, 2, 0);
-    sums += before;
-    memcpy(y, &sums, sizeof sums);
-    return __builtin_shufflevector(sums, sums, 1, 1);
-}
-void imode_cumsum_l(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner,
-                    ptrdiff_t width) {
-    if (inner != 1) {
+/* Whole numbers are added in any order: along rows, four at a time, of which only the sum before them
+   has to be waited for, where vectors hold four. */
+typedef uint64_t quad __attribute__((vector_size(32)));
+V_CLONES void imode_cumsum_l(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n,
+                             ptrdiff_t inner, ptrdiff_t width) {
+    const quad none = {0, 0, 0, 0};
+    const uint64_t* x = (const uint64_t*)in;
+    uint64_t* y = (uint64_t*)out;
+    if (inner != 1 || V_LOW) {
         sums_across(in, out, outer, n, inner, width);
         return;
     }
-    for (ptrdiff_t o = 0; o < outer; o += 2) {
-        const ptrdiff_t next = o + 1 < outer ? n : 0;
-        const uint64_t *a = (const uint64_t*)in + o * n, *b = a + next;
-        uint64_t *to_a = (uint64_t*)out + o * n, *to_b = to_a + next;
-        twin of_a = {0, 0}, of_b = {0, 0};
+    for (ptrdiff_t o = 0; o < outer; o++, x += n, y += n) {
+        quad before = none;
+        uint64_t sum;
         ptrdiff_t k = 0;
-        for (; k + 2 <= n; k += 2) {
-            of_a = sums_of_two(a + k, to_a + k, of_a);
-            of_b = sums_of_two(b + k, to_b + k, of_b);
+        for (; k + 4 <= n; k += 4) {
+            quad sums;
+            memcpy(&sums, x + k, sizeof sums);
+            sums += __builtin_shufflevector(sums, none, 4, 0, 1, 2);
+            sums += __builtin_shufflevector(sums, none, 4, 5, 0, 1);
+            const quad all = __builtin_shufflevector(sums, sums, 3, 3, 3, 3);
+            sums += before;
+            memcpy(y + k, &sums, sizeof sums);
+            before += all;
         }
-        if (k < n)
-            to_a[k] = of_a[0] + a[k], to_b[k] = of_b[0] + b[k];
+        for (sum = before[0]; k < n; k++)
+            y[k] = sum += x[k];
     }
 }
 

@@ -350,6 +350,7 @@ SUM_LOOP_WIDE(imode_sum_b_to_f, sum_b)
 
 /* Integers add exactly in any order; narrow integers and bool add up to int64. The totals are
    unsigned: they wrap around, as int64 does in NumPy. */
+#define SUMS 16 /* sums of a row, side by side */
 #define SUM_INTEGERS(NAME, T)                                                                      \
     V_CLONES static void NAME##_columns(const char *a, npy_intp stride, npy_intp n, uint64_t *out, \
                                         npy_intp width) {                                          \
@@ -374,10 +375,20 @@ SUM_LOOP_WIDE(imode_sum_b_to_f, sum_b)
         for (npy_intp r = 0; r < rows; r++) {                                                      \
             const char *a = args[0] + r * next;                                                    \
             uint64_t total = 0;                                                                    \
-            if (stride == sizeof(T))                                                               \
-                for (npy_intp i = 0; i < n; i++)                                                   \
-                    total += (uint64_t)((const T *)a)[i];                                          \
-            else                                                                                   \
+            if (stride == sizeof(T)) {                                                             \
+                const T *x = (const T *)a;                                                         \
+                npy_intp i = 0;                                                                    \
+                if (n >= SUMS) {                                                                   \
+                    uint64_t sum[SUMS] = {0};                                                      \
+                    for (; i + SUMS <= n; i += SUMS)                                               \
+                        for (int j = 0; j < SUMS; j++)                                             \
+                            sum[j] += (uint64_t)x[i + j];                                          \
+                    for (int j = 0; j < SUMS; j++)                                                 \
+                        total += sum[j];                                                           \
+                }                                                                                  \
+                for (; i < n; i++)                                                                 \
+                    total += (uint64_t)x[i];                                                       \
+            } else                                                                                 \
                 for (npy_intp i = 0; i < n; i++)                                                   \
                     total += (uint64_t)(*(const T *)(a + i * stride));                             \
             *(uint64_t *)(args[1] + r * steps[1]) = total;                                         \
