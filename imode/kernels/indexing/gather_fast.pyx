@@ -13,6 +13,8 @@ from imode.kernels.indexing.placing cimport disjoint, run_write
 from imode.kernels.fast_guards cimport (
     MAX_DIMS, _array, _count, _dim, _fill_value, _indices, _inside, _item, _row_major)
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
 from imode._core.hollow import hollow
@@ -22,7 +24,9 @@ cnp.import_array()
 cdef enum:
     GRAIN = 16384                 # fewest elements per thread
     NEAR = 1 << 17                # bytes of a block of columns that stays in a core's own cache
-    COLUMNS = 64                  # fewest columns of such a block
+    COLUMNS = 64                  # fewest columns of such a block,
+    LINE = 16                     # and of one that is copied,
+    FAR = 1 << 19                 # which pays for matrices of so many bytes
 
 # ---- along a dimension: gather and scatter ----
 
@@ -228,6 +232,44 @@ cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action, n
             at[d] = 0
 
 
+cdef bint _run_near(Walk* w, element* a, element* b, int64_t* index, Action action, npy_intp columns,
+                    bint* outside) noexcept nogil:
+    """As `_run`, for some columns of a matrix whose rows are indexed; False: there is no memory.
+
+    The columns are copied to where they lie side by side: as they lie, a few places of the cache
+    have to hold all of them if the length of a row is a power of two.
+    """
+    cdef npy_intp dim = w.nd - 2, across = w.a[dim], length = w.length, step = w.b[w.nd - 1]
+    cdef npy_intp r, j
+    cdef uint64_t at
+    cdef element* near = <element*>malloc(length * columns * sizeof(element))
+    if near == NULL:
+        return False
+    for r in range(length):
+        memcpy(near + r * columns, a + r * across, columns * sizeof(element))
+    for r in range(w.shape[dim]):
+        for j in range(columns):
+            at = index[j]
+            if at >= <uint64_t>length:
+                outside[0] = True
+                break
+            if action == GATHER:
+                b[j] = near[at * columns + j]
+            elif action == SCATTER:
+                near[at * columns + j] = b[j * step]
+            else:
+                near[at * columns + j] += b[j]
+        if outside[0]:
+            break
+        index += w.shape[dim + 1]
+        b += w.b[dim]
+    if action != GATHER:
+        for r in range(length):
+            memcpy(a + r * across, near + r * columns, columns * sizeof(element))
+    free(near)
+    return True
+
+
 cdef bint _walk_plan(Walk* w, Fields* a, PyObject* dim, Fields* index, Fields* other) except -1:
     """Whether the fast case serves a, index and other (NULL: an element, or the result)."""
     cdef int d
@@ -268,7 +310,8 @@ cdef struct Visit:
     int kind
     npy_intp item
     npy_intp block            # the rows over which one column of `a` is indexed,
-    npy_intp columns          # and how many columns of them are visited at once
+    npy_intp columns          # and how many columns of them are visited at once,
+    bint near                 # as a copy
 
 
 cdef void _visit(Visit* v, npy_intp begin, npy_intp end, npy_intp left,
@@ -292,6 +335,35 @@ cdef void _visit(Visit* v, npy_intp begin, npy_intp end, npy_intp left,
         _run(w, <uint8_t*>v.a, <uint8_t*>v.b, at, v.action, begin, end, left, right)
 
 
+cdef bint _visit_near(Visit* v, npy_intp row, npy_intp left, npy_intp right) noexcept nogil:
+    """The columns of the block that begins at a row of the index, near each other."""
+    cdef Walk* w = v.walk
+    cdef npy_intp before = row // v.block, base_a = left, base_b = left * w.b[w.nd - 1]
+    cdef npy_intp columns = right - left
+    cdef int64_t* at = <int64_t*>v.index + row * w.shape[w.nd - 1] + left
+    cdef char* a
+    cdef char* b
+    cdef int d
+    for d in range(w.nd - 3, -1, -1):
+        base_a += before % w.shape[d] * w.a[d]
+        base_b += before % w.shape[d] * w.b[d]
+        before //= w.shape[d]
+    a, b = v.a + base_a * v.item, v.b + base_b * v.item
+    if v.action == SCATTER_ADD:
+        if v.kind == cnp.NPY_FLOAT:
+            return _run_near(w, <float*>a, <float*>b, at, v.action, columns, &w.outside)
+        if v.kind == cnp.NPY_DOUBLE:
+            return _run_near(w, <double*>a, <double*>b, at, v.action, columns, &w.outside)
+        return _run_near(w, <int64_t*>a, <int64_t*>b, at, v.action, columns, &w.outside)
+    if v.item == 4:
+        return _run_near(w, <uint32_t*>a, <uint32_t*>b, at, v.action, columns, &w.outside)
+    if v.item == 8:
+        return _run_near(w, <uint64_t*>a, <uint64_t*>b, at, v.action, columns, &w.outside)
+    if v.item == 2:
+        return _run_near(w, <uint16_t*>a, <uint16_t*>b, at, v.action, columns, &w.outside)
+    return _run_near(w, <uint8_t*>a, <uint8_t*>b, at, v.action, columns, &w.outside)
+
+
 cdef void _visit_rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     cdef Visit* v = <Visit*>context
     _visit(v, begin, end, 0, v.walk.shape[v.walk.nd - 1])
@@ -300,17 +372,19 @@ cdef void _visit_rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept 
 cdef void _visit_blocks(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     cdef Visit* v = <Visit*>context
     cdef npy_intp inner = v.walk.shape[v.walk.nd - 1], across = (inner - 1) // v.columns + 1
-    cdef npy_intp unit, row, left
+    cdef npy_intp unit, row, left, right
     for unit in range(begin, end):
         row, left = unit // across * v.block, unit % across * v.columns
-        _visit(v, row, row + v.block, left, min(left + v.columns, inner))
+        right = min(left + v.columns, inner)
+        if not (v.near and _visit_near(v, row, left, right)):
+            _visit(v, row, row + v.block, left, right)
 
 
 cdef void _visit_all(Walk* w, char* a, char* b, char* index, Action action, int kind,
                      npy_intp item) noexcept nogil:
     """Visit everything, in parts that write to elements of their own."""
-    cdef Visit v = [w, a, b, index, action, kind, item, 1, w.shape[w.nd - 1]]
-    cdef npy_intp before = 1, inner = w.shape[w.nd - 1], read
+    cdef Visit v = [w, a, b, index, action, kind, item, 1, w.shape[w.nd - 1], False]
+    cdef npy_intp before = 1, inner = w.shape[w.nd - 1], read, least
     cdef int d
     for d in range(w.nd - 1):
         if d < w.dim:
@@ -321,7 +395,10 @@ cdef void _visit_all(Walk* w, char* a, char* b, char* index, Action action, int 
         parallel_for(before, GRAIN // inner + 1, _visit_rows, &v)
     else:
         read = v.block // w.shape[w.dim] * w.length * item     # bytes of one column of `a`
-        v.columns = min(inner, max(COLUMNS, NEAR // max(read, 1) // COLUMNS * COLUMNS))
+        v.near = (w.dim == w.nd - 2 and w.length <= 2 * w.shape[w.dim] and read * LINE <= 4 * NEAR
+                  and w.length * w.a[w.dim] * item >= FAR)
+        least = LINE if v.near else COLUMNS
+        v.columns = min(inner, max(least, NEAR // max(read, 1) // least * least))
         parallel_for(before * ((inner - 1) // v.columns + 1), GRAIN // (v.block * v.columns) + 1,
                      _visit_blocks, &v)
 
