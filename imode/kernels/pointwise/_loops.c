@@ -146,12 +146,16 @@ FLOATS(3, softplus, x * y > z ? x : v_log1pf(v_expf(x * y)) / y,
 FLOATS(4, elu, x < 0 ? v_expm1f(x * w) * (y * z) : x * z,
        pick(x < 0, v_expm1((x < 0 ? x : 0) * w) * (y * z), x * z))
 FLOATS_SAME(2, leaky_relu, x > 0 ? x : x * y)
-#define RELU6(x) ((x) < 0 ? 0 : (x) > 6 ? 6 : (x))
-LIGHT_FLOATS(1, hardsigmoid, RELU6(x + 3.0f) / 6.0f, RELU6(x + 3.0) / 6.0)
-QUICK1(hardswish_quick, x * RELU6(x + 3.0f) / 6.0f)
-V_LIGHT IN_BLOCKS(hardswish_f, hardswish_quick)
-LIGHT1(hardswish_d, double, double, x * RELU6(x + 3.0) / 6.0)
-FLOAT_TABLE(1, hardswish)
+/* One after the other: nested, compilers for AVX-512 take four comparisons. */
+#define RELU6_OF(T)                                                                                \
+    V_INLINE T relu6_of_##T(T x) {                                                                 \
+        x = x < 0 ? 0 : x;                                                                         \
+        return x > 6 ? 6 : x;                                                                      \
+    }
+RELU6_OF(float)
+RELU6_OF(double)
+FLOATS(1, hardsigmoid, relu6_of_float(x + 3.0f) / 6.0f, relu6_of_double(x + 3.0) / 6.0)
+FLOATS(1, hardswish, x * relu6_of_float(x + 3.0f) / 6.0f, x * relu6_of_double(x + 3.0) / 6.0)
 FLOATS_SAME(2, hardshrink, x >= -y && x <= y ? 0 : x)
 /* x less what of it is between -y and y, whose sign is not negative: +0 there, and NaN for NaN */
 #define CUT(x, y) ((x) > (y) ? (y) : (x))
@@ -204,7 +208,7 @@ LIGHT_FLOATS(2, hardswish_backward, y <= -3 ? 0 : y < 3 ? x * (y / 3.0f + 0.5f) 
        y <= -3 ? 0 : y < 3 ? x * (y / 3.0 + 0.5) : x)
 
 /* arithmetic where NumPy's own loops are slow */
-FLOATS_SAME(1, reciprocal, 1 / x)
+FLOATS(1, reciprocal, 1 / x, 1 / x)
 LIGHT_FLOATS(2, copysign, copysignf(x, y), copysign(x, y))
 #define NAN_TO_NUM(S, T, MAX)                                                                      \
     V_INLINE T nan_to_num_of_##S(T x) {                                                            \
@@ -225,7 +229,7 @@ static imode_loop nan_to_num_loops[] = {run_same, run_same, run_same};
 static void *nan_to_num_data[] = {&nan_to_num_info[0], &nan_to_num_info[1], &nan_to_num_info[2]};
 static const char nan_to_num_types[] = {TYPES_1(NPY_HALF, NPY_HALF), TYPES_1(NPY_FLOAT, NPY_FLOAT),
                                         TYPES_1(NPY_DOUBLE, NPY_DOUBLE)};
-LIGHT_FLOATS(2, trunc_divide, truncf(x / y), trunc(x / y))
+FLOATS(2, trunc_divide, truncf(x / y), trunc(x / y))
 LIGHT_FLOATS(1, frac, x - truncf(x), x - trunc(x))
 V_INLINE double hypot_of_d(double x, double y) {
     double a = fabs(x), b = fabs(y), high = a > b ? a : b, low = a > b ? b : a, r = low / high;
@@ -754,7 +758,7 @@ NUMBERS(4, addcmul, x + w * y * z)
 
 LIGHT1(same_f, float, float, x) LIGHT1(same_d, double, double, x)
 LIGHT1(cube_f, float, float, x *x *x) LIGHT1(cube_d, double, double, x *x *x)
-LIGHT1(root_f, float, float, sqrtf(x)) LIGHT1(root_d, double, double, sqrt(x))
+MAP1(root_f, float, float, sqrtf(x)) MAP1(root_d, double, double, sqrt(x))
 LIGHT1(over_square_f, float, float, 1 / (x * x)) LIGHT1(over_square_d, double, double, 1 / (x * x))
 /* libmvec leaves the vector for what is negative: of that it gets the size, and the sign, or NaN,
    comes after. What has none is spared it. */
