@@ -21,6 +21,15 @@ static inline int imode_small_product(int alone, ptrdiff_t n, ptrdiff_t k, ptrdi
 #endif
 }
 
+/* Fetch n bytes that will be read soon: of short stretches no processor foresees the next. */
+static inline void imode_fetch(const char* p, ptrdiff_t n) {
+#if defined(__GNUC__)
+    for (ptrdiff_t i = 0; i < n; i += 64) __builtin_prefetch(p + i);
+#else
+    (void)p, (void)n;
+#endif
+}
+
 /* c (n, m), contiguous, = a (n, k) @ b (k, m); strides in elements: an, ak, bk, bm. */
 /* out (n) = a (n, k) @ v, the rows of a and v contiguous; of double if `wide`. */
 void imode_dots(int wide, ptrdiff_t n, ptrdiff_t k, const void* a, ptrdiff_t an, const void* v,

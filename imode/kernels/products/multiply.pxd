@@ -5,6 +5,7 @@ from numpy cimport ndarray, npy_intp
 cdef extern from "multiply.h" nogil:
     bint imode_small_product(bint alone, npy_intp n, npy_intp k, npy_intp m,
                              npy_intp bm) noexcept
+    void imode_fetch(const char* p, npy_intp n) noexcept
     void imode_dots(bint wide, npy_intp n, npy_intp k, const void* a, npy_intp an, const void* v,
                     void* out) noexcept
     void imode_small_matmul_f(const float* a, npy_intp an, npy_intp ak, const float* b,

@@ -39,6 +39,8 @@ cdef enum:
     COLUMNS = 192                 # about as many in a block
     READ = 524288                 # elements of b from which on a single row or two are shared, too
     BESIDE = 512                  # columns that are read at once for these: memory is the limit
+    FAR = 1 << 21                 # bytes of a stack whose next matrices are fetched ahead,
+    NEXT = 4096                   # if they are of so many bytes at most
 
 cdef loop_t _loop[N_DTYPES]       # np.matmul's, by Code
 cdef void* _loop_data[N_DTYPES]
@@ -139,6 +141,7 @@ cdef void _matrices(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept no
     cdef npy_intp[4] dims = [end - begin, p.dims[1], p.dims[2], p.dims[3]]
     cdef npy_intp item = p.item
     cdef npy_intp* step = p.steps
+    cdef bint far = (end - begin) * max(step[0], step[1]) >= FAR
     cdef char* args[3]
     cdef int i
     cdef Py_ssize_t _number
@@ -148,6 +151,9 @@ cdef void _matrices(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept no
         _loop[p.code](args, dims, p.steps, _loop_data[p.code])
         return
     for _number in range(begin, end):
+        for i in range(2):
+            if far and step[i] <= NEXT:
+                imode_fetch(args[i] + 2 * step[i], step[i])
         if p.way == LARGE:
             if not _large(p, args, False):
                 dims[0] = end - _number
