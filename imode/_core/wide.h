@@ -169,6 +169,39 @@ V_AVX2 void avx2_to_brain(uint16_t *to, const float *from, intptr_t n) {
         to[i] = v_to_brain(from[i]);
 }
 
+/* The same in the widest vectors. */
+#define V_AVX512 __attribute__((target("avx512f,avx512bw"), unused)) static
+#define V_HAS_AVX512 __builtin_cpu_supports("avx512bw")
+
+V_AVX512 void avx512_from_brain(float *to, const uint16_t *from, intptr_t n) {
+    intptr_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        const __m256i bits = _mm256_loadu_si256((const __m256i *)(from + i));
+        SOON(from + i);
+        _mm512_storeu_si512(to + i, _mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+    }
+    for (; i < n; i++)
+        to[i] = v_from_brain(from[i]);
+}
+
+V_AVX512 void avx512_to_brain(uint16_t *to, const float *from, intptr_t n) {
+    const __m512i one = _mm512_set1_epi32(1), half = _mm512_set1_epi32(0x7FFF);
+    const __m512i nan = _mm512_set1_epi32(0x7FC0);
+    intptr_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        const __m512 x = _mm512_loadu_ps(from + i);
+        const __m512i bits = _mm512_castps_si512(x);
+        const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), one);
+        const __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(half, odd));
+        const __mmask16 is_nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+        const __m512i high = _mm512_mask_mov_epi32(_mm512_srli_epi32(rounded, 16), is_nan, nan);
+        SOON(to + i);
+        _mm256_storeu_si256((__m256i *)(to + i), _mm512_cvtepi32_epi16(high));
+    }
+    for (; i < n; i++)
+        to[i] = v_to_brain(from[i]);
+}
+
 /* Eight numbers of 16 bits as floats, and 16 back, in registers. */
 #define V_NARROW_INLINE __attribute__((target("avx2,f16c"), always_inline)) static inline
 
@@ -190,6 +223,7 @@ V_NARROW_INLINE void put_narrowed(uint16_t *to, __m256 a, __m256 b, int brain) {
 #else
 #define V_HAS_F16C 0
 #define V_HAS_AVX2 0
+#define V_HAS_AVX512 0
 #define V_HAS_SSE4 0
 #define f16c_from_half(to, from, n)
 #define f16c_to_half(to, from, n)
@@ -197,10 +231,12 @@ V_NARROW_INLINE void put_narrowed(uint16_t *to, __m256 a, __m256 b, int brain) {
 #define sse4_to_half(to, from, n)
 #define avx2_from_brain(to, from, n)
 #define avx2_to_brain(to, from, n)
+#define avx512_from_brain(to, from, n)
+#define avx512_to_brain(to, from, n)
 #endif
 
-__attribute__((unused)) V_CLONES static void from_half(float *to, const char *from, intptr_t step,
-                                                        intptr_t n) {
+__attribute__((unused)) static void from_half(float *to, const char *from, intptr_t step,
+                                              intptr_t n) {
     if (step == 2 && n >= 8 && V_HAS_F16C)
         f16c_from_half(to, (const uint16_t *)from, n);
     else if (step == 2 && V_HAS_SSE4)
@@ -213,8 +249,8 @@ __attribute__((unused)) V_CLONES static void from_half(float *to, const char *fr
             to[i] = v_from_half(*(const uint16_t *)(from + i * step));
 }
 
-__attribute__((unused)) V_CLONES static void to_half(char *to, const float *from, intptr_t step,
-                                                      intptr_t n) {
+__attribute__((unused)) static void to_half(char *to, const float *from, intptr_t step,
+                                            intptr_t n) {
     if (step == 2 && n >= 8 && V_HAS_F16C)
         f16c_to_half((uint16_t *)to, from, n);
     else if (step == 2 && V_HAS_SSE4)
@@ -227,9 +263,11 @@ __attribute__((unused)) V_CLONES static void to_half(char *to, const float *from
             *(uint16_t *)(to + i * step) = v_to_half(from[i]);
 }
 
-__attribute__((unused)) V_CLONES static void from_brain(float *to, const char *from, intptr_t step,
-                                                         intptr_t n) {
-    if (step == 2 && n >= 16 && V_HAS_AVX2)
+__attribute__((unused)) static void from_brain(float *to, const char *from, intptr_t step,
+                                               intptr_t n) {
+    if (step == 2 && n >= 16 && V_HAS_AVX512)
+        avx512_from_brain(to, (const uint16_t *)from, n);
+    else if (step == 2 && n >= 16 && V_HAS_AVX2)
         avx2_from_brain(to, (const uint16_t *)from, n);
     else if (step == 2)
         for (intptr_t i = 0; i < n; i++)
@@ -239,9 +277,11 @@ __attribute__((unused)) V_CLONES static void from_brain(float *to, const char *f
             to[i] = v_from_brain(*(const uint16_t *)(from + i * step));
 }
 
-__attribute__((unused)) V_CLONES static void to_brain(char *to, const float *from, intptr_t step,
-                                                       intptr_t n) {
-    if (step == 2 && n >= 16 && V_HAS_AVX2)
+__attribute__((unused)) static void to_brain(char *to, const float *from, intptr_t step,
+                                             intptr_t n) {
+    if (step == 2 && n >= 16 && V_HAS_AVX512)
+        avx512_to_brain((uint16_t *)to, from, n);
+    else if (step == 2 && n >= 16 && V_HAS_AVX2)
         avx2_to_brain((uint16_t *)to, from, n);
     else if (step == 2)
         for (intptr_t i = 0; i < n; i++)
