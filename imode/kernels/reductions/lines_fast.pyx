@@ -28,7 +28,8 @@ cdef enum:
     SAMPLED = 1024          # from so many on, a sample says near which elements the n-th is
     SAMPLE = 256
     NEAR = 24               # places in the sample: three standard deviations of a median's
-    BLOCK = 64              # elements that are counted at a time
+    BLOCK = 64              # elements that are looked for one at a time,
+    COUNTED = 4096          # and that are counted in integers of their own size
     AHEAD = 16              # elements of which none may be a new extreme
     COLUMNS = 64            # columns that a thread has at once
     GRAIN = 16384           # fewest elements per thread
@@ -146,16 +147,20 @@ cdef npy_intp _keep_near(key* x, npy_intp n, npy_intp* nth, uint64_t* state) noe
     """
     cdef key[SAMPLE] sample
     cdef key low, high, each
-    cdef npy_intp i, kept = 0, below = 0, among = nth[0] * SAMPLE // n
+    cdef npy_intp i, first, last = 0, kept = 0, below = 0, among = nth[0] * SAMPLE // n
+    cdef key less, up_to
     for i in range(SAMPLE):
         sample[i] = x[_any_place(state, n)]
     low = _nth(sample, SAMPLE, max(among - NEAR, 0))
     high = _nth(sample, SAMPLE, min(among + NEAR, SAMPLE - 1))
-    for i in range(n):
-        below += x[i] < low
-    for i in range(n):
-        kept += x[i] <= high
-    kept -= below
+    while last < n:
+        first, last = last, min(last + COUNTED, n)
+        less = up_to = 0
+        for i in range(first, last):
+            less += x[i] < low
+            up_to += x[i] <= high
+        below += less
+        kept += up_to - less
     if not below <= nth[0] < below + kept or 2 * kept > n:
         return n
     nth[0] -= below
@@ -229,23 +234,33 @@ cdef inline number _of_key(key found, number like) noexcept nogil:
 
 
 cdef inline npy_intp _median(const number* x, npy_intp n, npy_intp step, key* room,
-                             bint without_nan) noexcept nogil:
-    """Where the lower median is: the same of equals that a stable sort finds."""
-    cdef npy_intp i, nans = 0, nth, first = 0, equal
+                             bint without_nan, number* value) noexcept nogil:
+    """Where the lower median is: the same of equals that a stable sort finds.
+
+    value: where the median goes, if that is enough; then -1 is returned if no place was sought.
+    """
+    cdef npy_intp i, nans = 0, nth, first, last = 0, equal
+    cdef key some
     cdef number found
-    for i in range(n):
-        room[i] = _key(x[i * step], <key>0)
-    if _has_nan(<number>0):
-        for i in range(n):
-            nans += room[i] == _most(<key>0)
+    while last < n:
+        first, last = last, min(last + COUNTED, n)
+        some = 0
+        for i in range(first, last):
+            room[i] = _key(x[i * step], <key>0)
+            some += room[i] == _most(<key>0)
+        nans += some if _has_nan(<number>0) else 0
     if nans and (nans == n or not without_nan):
         for i in range(n):
             if room[i] == _most(<key>0):
                 return i
     nth = (n - nans - 1) // 2
     found = _of_key(_nth(room, n, nth), <number>0)
+    if value != NULL and found != 0:           # zeros have a sign, NaN has none that counts
+        value[0] = found
+        return -1
     for i in range(n):
         nth -= x[i * step] < found
+    first = 0
     while first + BLOCK <= n:
         equal = 0
         for i in range(first, first + BLOCK):
@@ -268,6 +283,7 @@ cdef int _medians(const lines_t* s, const number* x, bint without_nan, number* v
     cdef key[FEW] few
     cdef key* room = few
     cdef const number* line
+    cdef number* value
     cdef npy_intp o, k, at
     if s.n > FEW:
         room = <key*>malloc(s.n * sizeof(key))
@@ -277,11 +293,13 @@ cdef int _medians(const lines_t* s, const number* x, bint without_nan, number* v
         for o in range(s.outer):
             for k in range(s.inner):
                 line = x + o * s.n * s.inner + k
+                value = values + o * s.inner + k if places == NULL else NULL
                 if s.inner == 1:      # the compiler writes loops over adjacent elements
-                    at = _median(line, s.n, 1, room, without_nan)
+                    at = _median(line, s.n, 1, room, without_nan, value)
                 else:
-                    at = _median(line, s.n, s.inner, room, without_nan)
-                values[o * s.inner + k] = line[at * s.inner]
+                    at = _median(line, s.n, s.inner, room, without_nan, value)
+                if at >= 0:
+                    values[o * s.inner + k] = line[at * s.inner]
                 if places != NULL:
                     places[o * s.inner + k] = at
     if room != few:
