@@ -402,37 +402,132 @@ SUM_INTEGERS(sum_i8, int64_t)
 
 /* ---- softmax, log_softmax, logsumexp: of a contiguous row ---- */
 
+/* What does not fill a whole number of vectors is not computed one by one: the last vector, of 32
+   bytes, begins before the end of the one before it. Shorter rows are filled up. */
+
 /* The largest element. A NaN may be skipped: the exponentials give NaN again. */
+#define KEEP_MOST(FROM, TO, N)                                                                     \
+    for (int j = 0; j < N; j++)                                                                    \
+        TO[j] = (FROM)[j] > TO[j] ? (FROM)[j] : TO[j];
 #define MAX_ROW(NAME, T)                                                                           \
     V_CLONES static T NAME(const T *a, npy_intp n) {                                               \
-        enum { W = 128 / sizeof(T) };                                                              \
-        T top = (T)-INFINITY, tops[W];                                                             \
-        npy_intp i = 0;                                                                            \
+        enum { W = 128 / sizeof(T), L = 32 / sizeof(T) };                                          \
+        T tops[W];                                                                                 \
+        npy_intp i = L;                                                                            \
+        if (n < L) {                                                                               \
+            T top = (T)-INFINITY;                                                                  \
+            for (i = 0; i < n; i++)                                                                \
+                top = a[i] > top ? a[i] : top;                                                     \
+            return top;                                                                            \
+        }                                                                                          \
         if (n >= W) {                                                                              \
             for (int j = 0; j < W; j++)                                                            \
                 tops[j] = a[j];                                                                    \
             for (i = W; i + W <= n; i += W)                                                        \
-                for (int j = 0; j < W; j++)                                                        \
-                    tops[j] = a[i + j] > tops[j] ? a[i + j] : tops[j];                             \
+                KEEP_MOST(a + i, tops, W)                                                          \
             UNROLL                                                                                 \
-            for (int w = W / 2; w; w /= 2)                                                         \
-                for (int j = 0; j < w; j++)                                                        \
-                    tops[j] = tops[j + w] > tops[j] ? tops[j + w] : tops[j];                       \
-            top = tops[0] > top ? tops[0] : top;                                                   \
-        }                                                                                          \
-        for (; i < n; i++)                                                                         \
-            top = a[i] > top ? a[i] : top;                                                         \
-        return top;                                                                                \
+            for (int w = W / 2; w >= L; w /= 2)                                                    \
+                KEEP_MOST(tops + w, tops, w)                                                       \
+        } else                                                                                     \
+            for (int j = 0; j < L; j++)                                                            \
+                tops[j] = a[j];                                                                    \
+        for (; i + L <= n; i += L)                                                                 \
+            KEEP_MOST(a + i, tops, L)                                                              \
+        KEEP_MOST(a + n - L, tops, L)                                                              \
+        UNROLL                                                                                     \
+        for (int w = L / 2; w; w /= 2)                                                             \
+            KEEP_MOST(tops + w, tops, w)                                                           \
+        return tops[0];                                                                            \
     }
 MAX_ROW(max_f, float)
 MAX_ROW(max_d, double)
 
-#define EXP_ROW(NAME, T, EXP)                                                                      \
-    V_CLONES static void NAME(const T *a, T shift, T *out, npy_intp n) {                           \
-        V_IVDEP for (npy_intp i = 0; i < n; i++) out[i] = EXP(a[i] - shift);                       \
+/* Most rows have no number far below the largest: its exponential takes twice as long. */
+#define FEW 256
+#define AT_LEAST 8
+V_INLINE int exp_is_near(const float *a, float shift, npy_intp n) {
+    const float *last = a + n - AT_LEAST;
+    uint32_t far = 0; /* in its highest bit */
+    for (npy_intp i = 0; i < n / AT_LEAST * AT_LEAST; i++)
+        far |= v_bits(EXP_NEAR) - (v_bits(a[i] - shift) & 0x7FFFFFFF);
+    for (int j = 0; j < AT_LEAST; j++)
+        far |= v_bits(EXP_NEAR) - (v_bits(last[j] - shift) & 0x7FFFFFFF);
+    return far >> 31 == 0;
+}
+V_INLINE void exp_f_by(float (*exp_of)(float), const float *a, float shift, float *out, npy_intp n) {
+    float last[AT_LEAST];
+    for (int j = 0; j < AT_LEAST; j++) /* first, as `out` may be `a` */
+        last[j] = exp_of(a[n - AT_LEAST + j] - shift);
+    V_IVDEP for (npy_intp i = 0; i < n / AT_LEAST * AT_LEAST; i++) out[i] = exp_of(a[i] - shift);
+    memcpy(out + n - AT_LEAST, last, sizeof last);
+}
+/* Fewer than a vector. */
+V_INLINE void exp_short(const float *a, float shift, npy_intp n, float *found) {
+    for (int j = 0; j < AT_LEAST; j++)
+        found[j] = 0;
+    for (npy_intp j = 0; j < n; j++)
+        found[j] = a[j] - shift;
+    for (int j = 0; j < AT_LEAST; j++)
+        found[j] = v_expf(found[j]);
+}
+V_CLONES static void exp_f(const float *a, float shift, float *out, npy_intp n) {
+    while (n >= AT_LEAST) {
+        const npy_intp m = n >= FEW + AT_LEAST ? FEW : n;
+        if (exp_is_near(a, shift, m))
+            exp_f_by(v_expf_near, a, shift, out, m);
+        else
+            exp_f_by(v_expf, a, shift, out, m);
+        a += m, out += m, n -= m;
     }
-EXP_ROW(exp_f, float, v_expf)
-EXP_ROW(exp_d, double, v_exp)
+    if (n) {
+        float found[AT_LEAST];
+        exp_short(a, shift, n, found);
+        memcpy(out, found, n * sizeof *out);
+    }
+}
+V_CLONES static void exp_d(const double *a, double shift, double *out, npy_intp n) {
+    V_IVDEP for (npy_intp i = 0; i < n; i++) out[i] = v_exp(a[i] - shift);
+}
+
+/* The sum of a block. */
+V_INLINE float exp_sum_f_by(float (*exp_of)(float), const float *a, float shift, npy_intp n) {
+    enum { W = 32 };
+    const int left = n % AT_LEAST;
+    float sum[W] = {0};
+    npy_intp i = 0;
+    for (; i + W <= n; i += W)
+        for (int j = 0; j < W; j++)
+            sum[j] += exp_of(a[i + j] - shift);
+    for (; i + AT_LEAST <= n; i += AT_LEAST)
+        for (int j = 0; j < AT_LEAST; j++)
+            sum[j] += exp_of(a[i + j] - shift);
+    if (left)
+        for (int j = 0; j < AT_LEAST; j++) {
+            const float found = exp_of(a[n - AT_LEAST + j] - shift);
+            sum[j] += j >= AT_LEAST - left ? found : 0;
+        }
+    UNROLL
+    for (int w = W / 2; w; w /= 2)
+        for (int j = 0; j < w; j++)
+            sum[j] += sum[j + w];
+    return sum[0];
+}
+V_CLONES static float exp_sum_f_block(const float *a, float shift, npy_intp n) {
+    if (n < AT_LEAST) {
+        float total = 0, found[AT_LEAST];
+        exp_short(a, shift, n, found);
+        for (npy_intp j = 0; j < n; j++)
+            total += found[j];
+        return total;
+    }
+    return exp_is_near(a, shift, n) ? exp_sum_f_by(v_expf_near, a, shift, n)
+                                    : exp_sum_f_by(v_expf, a, shift, n);
+}
+static double exp_sum_d_block(const double *a, double shift, npy_intp n) {
+    _Alignas(64) double buffer[BLOCK];
+    exp_d(a, shift, buffer, n);
+    return sum_d_block(buffer, n);
+}
 
 #define SCALE_ROW(NAME, T)                                                                         \
     V_CLONES static void NAME##_scale(T *a, T factor, npy_intp n) {                                \
@@ -455,9 +550,7 @@ SCALE_ROW(row_d, double)
             npy_intp half = (n / 2 + BLOCK - 1) / BLOCK * BLOCK;                                   \
             return exp_sum_##S(a, shift, half) + exp_sum_##S(a + half, shift, n - half);           \
         }                                                                                          \
-        _Alignas(64) T buffer[BLOCK];                                                              \
-        exp_##S(a, shift, buffer, n);                                                              \
-        return sum_##S##_block(buffer, n);                                                         \
+        return exp_sum_##S##_block(a, shift, n);                                                   \
     }                                                                                              \
     static void log_softmax_##S(const T *a, T *out, npy_intp n) {                                  \
         T top = max_##S(a, n);                                                                     \
