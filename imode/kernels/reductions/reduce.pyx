@@ -186,8 +186,8 @@ cdef _Reduction _extrema(ufunc, loop_t floats, loop_t doubles):
         if not is_complex(code):
             _serve(self, code, code, code)
     _by_steps(self, ufunc)
-    self.lanes[<int>FLOAT32].rows = floats
-    self.lanes[<int>FLOAT64].rows = doubles
+    _serve(self, FLOAT32, FLOAT32, FLOAT32).rows = floats
+    _serve(self, FLOAT64, FLOAT64, FLOAT64).rows = doubles
     return self
 
 
