@@ -270,6 +270,25 @@ cdef bint _run_near(Walk* w, element* a, element* b, int64_t* index, Action acti
     return True
 
 
+cdef struct Range:
+    const int64_t* index
+    npy_intp size
+    bint outside
+
+
+cdef void _check_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Range* r = <Range*>context
+    if not _inside(r.index + begin, end - begin, 0, r.size):
+        r.outside = True
+
+
+cdef bint _all_inside(const int64_t* index, npy_intp count, npy_intp size) noexcept:
+    """Whether 0 <= index < `size` for all indices, of which there are as many as elements."""
+    cdef Range r = [index, size, False]
+    parallel_for(count, GRAIN, _check_part, &r)
+    return not r.outside
+
+
 cdef bint _walk_plan(Walk* w, Fields* a, PyObject* dim, Fields* index, Fields* other) except -1:
     """Whether the fast case serves a, index and other (NULL: an element, or the result)."""
     cdef int d
@@ -291,8 +310,8 @@ cdef bint _walk_plan(Walk* w, Fields* a, PyObject* dim, Fields* index, Fields* o
                 return False
         _steps(other, w.b)
     w.outside = False
-    return w.unchecked or _inside(
-        <int64_t*>index.data, _count(index, 0, index.nd), 0, a.dimensions[w.dim])
+    return w.unchecked or _all_inside(
+        <int64_t*>index.data, _count(index, 0, index.nd), a.dimensions[w.dim])
 
 
 cdef bint _can_run(int kind, npy_intp item, Action action) noexcept:
