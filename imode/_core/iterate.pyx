@@ -5,6 +5,7 @@ from imode._core.allocator cimport empty, fields
 from imode._core.allocator cimport view as array_view
 from imode._core.moving cimport bring_together
 from imode._core.parallel cimport num_threads, parallel_for, skipping
+from libc.stdlib cimport free, malloc
 from numpy cimport ndarray, npy_intp
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
@@ -274,9 +275,16 @@ cdef void run(loop_t loop, void* loop_data, int n_operands, char** data, npy_int
 
 
 # ---- operands whose elements lie apart ----
+#
+# From memory, loops that read elements one by one, or gather them, take up to four times as long as
+# loops over elements side by side; if rows of an operand lie across those of the result, forty times:
+# each element comes from another line of the cache. So a block is brought together first.
 
 cdef enum:
-    TOGETHER = 4096               # bytes of each operand that are brought together at a time
+    TOGETHER = 4096               # bytes of an operand in a block of elements
+    TILE_ROWS = 16                # of a block whose rows lie across: a line of the cache
+    TILE_COLUMNS = 512
+    ENOUGH = 4096                 # elements for which tiles pay
 
 ctypedef struct Apart:            # a loop for which they are
     loop_t loop
@@ -285,14 +293,33 @@ ctypedef struct Apart:            # a loop for which they are
     npy_intp* items               # bytes per element
 
 
+cdef inline npy_intp _size(npy_intp step) noexcept nogil:
+    return -step if step < 0 else step
+
+
+cdef inline bint _is_apart(npy_intp step, npy_intp item) noexcept nogil:
+    return step != 0 and step != item
+
+
 cdef bint _lie_apart(npy_intp* steps, npy_intp* items, int nin, npy_intp n) noexcept nogil:
-    """Whether some operand's elements should be brought together: from memory, loops that read them
-    one by one, or gather them, take up to four times as long."""
+    """Whether some operand's elements should be brought together along rows of n."""
     cdef int i
-    if n >= 256:
-        for i in range(nin):
-            if steps[i] != 0 and steps[i] != items[i]:
-                return True
+    for i in range(nin):
+        if n >= 256 and _is_apart(steps[i], items[i]):
+            return True
+    return False
+
+
+cdef bint _lie_across(npy_intp (*strides)[NDIM], npy_intp* length, int m, int nin) noexcept nogil:
+    """Whether some operand's elements are nearer to those in the next row than in their own."""
+    cdef int i
+    cdef npy_intp along, across
+    if m < 2 or length[m - 2] < TILE_ROWS // 2 or length[m - 1] < TILE_ROWS // 2:
+        return False
+    for i in range(nin):
+        along, across = _size(strides[i][m - 1]), _size(strides[i][m - 2])
+        if 0 < across < along and along >= 64:
+            return True
     return False
 
 
@@ -316,10 +343,51 @@ cdef void _together(char** args, const npy_intp* dims, const npy_intp* steps,
         for i in range(a.nin + 1):
             data[i] = args[i] + done * steps[i]
             if near[i] != steps[i]:
-                bring_together(buffers[i], data[i], steps[i], n, a.items[i])
+                bring_together(buffers[i], data[i], 0, steps[i], 1, n, a.items[i])
                 data[i] = buffers[i]
         a.loop(data, &n, near, a.loop_data)
         done += n
+
+
+cdef void _in_tiles(char** args, const npy_intp* dims, const npy_intp* steps,
+                    void* context) noexcept nogil:
+    """The loop over dims[1] rows of dims[0] elements, a tile at a time."""
+    cdef Apart* a = <Apart*>context
+    cdef char* room
+    cdef char* data[MAX_IN + 1]
+    cdef npy_intp at[MAX_IN + 1]
+    cdef npy_intp near[MAX_IN + 1]
+    cdef npy_intp by[MAX_IN + 1]
+    cdef npy_intp row = 0, column, rows, n, _row, needed = 0
+    cdef npy_intp most_rows = TILE_ROWS, most = TILE_COLUMNS
+    cdef int i
+    for i in range(a.nin + 1):
+        at[i] = -1                # where its tile is
+        if i < a.nin and _is_apart(steps[i], a.items[i]):
+            at[i] = needed
+            needed += TILE_ROWS * TILE_COLUMNS * a.items[i]
+    room = <char*>malloc(needed)
+    if room == NULL:
+        most_rows, most = 1, dims[0]
+    while row < dims[1]:
+        rows = min(most_rows, dims[1] - row)
+        column = 0
+        while column < dims[0]:
+            n = min(most, dims[0] - column)
+            for i in range(a.nin + 1):
+                near[i], by[i] = steps[i], steps[a.nin + 1 + i]
+                data[i] = args[i] + row * by[i] + column * near[i]
+                if at[i] >= 0 and room != NULL:
+                    bring_together(room + at[i], data[i], by[i], near[i], rows, n, a.items[i])
+                    data[i] = room + at[i]
+                    near[i], by[i] = a.items[i], n * a.items[i]
+            for _row in range(rows):
+                a.loop(data, &n, near, a.loop_data)
+                for i in range(a.nin + 1):
+                    data[i] += by[i]
+            column += n
+        row += rows
+    free(room)
 
 
 # ---- loops over rows, beside those of elements ----
@@ -373,7 +441,7 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
     cdef Outer whole
     cdef int perm[NDIM]
     cdef int i, d, k, m
-    cdef bint joins
+    cdef bint joins, across
     cdef npy_intp total
     # Dimensions from slowest to fastest by the result's strides, without those of length 1.
     m = 0
@@ -421,20 +489,24 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
         return 0
     for i in range(nin + 1):
         steps[i] = strides[i][m - 1]
-    if (total >= GIL_FREE and steps[nin] == cnp.PyArray_ITEMSIZE(out)
-            and _lie_apart(steps, items, nin, length[m - 1])):
-        apart.loop, apart.loop_data, apart.nin, apart.items = loop, loop_data, nin, items
+    apart.loop, apart.loop_data, apart.nin, apart.items = loop, loop_data, nin, items
+    across = total >= ENOUGH and steps[nin] == cnp.PyArray_ITEMSIZE(out) and _lie_across(
+        strides, length, m, nin)
+    if not across and total >= GIL_FREE and steps[nin] == cnp.PyArray_ITEMSIZE(out) and _lie_apart(
+            steps, items, nin, length[m - 1]):
         loop, loop_data = _together, &apart
     if m == 1:
         run(loop, loop_data, nin + 1, data, length[0], steps)
         return 0
     whole.loop, whole.loop_data, whole.inner = loop, loop_data, 1
+    for i in range(nin + 1):
+        steps[nin + 1 + i] = strides[i][m - 2]
     by_rows = _place_of(loop)
-    if by_rows.loop != NULL:
+    if across:
+        whole.loop, whole.inner, whole.loop_data = _in_tiles, 2, &apart
+    elif by_rows.loop != NULL:
         whole.loop, whole.inner = by_rows.rows, 2
         whole.loop_data = by_rows.data if by_rows.data != NULL else loop_data
-        for i in range(nin + 1):
-            steps[nin + 1 + i] = strides[i][m - 2]
     whole.n_operands, whole.m = nin + 1, m
     whole.length, whole.strides, whole.data, whole.steps = length, strides, data, steps
     if total < GIL_FREE:

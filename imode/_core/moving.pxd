@@ -12,9 +12,10 @@ cdef extern from "moving.h":
         npy_intp* to_steps
         npy_intp* from_steps
 
-# Copy n elements, `step` bytes apart, to where they lie side by side; on this thread.
-cdef void bring_together(char* to, const char* source, npy_intp step, npy_intp n,
-                         npy_intp item) noexcept nogil
+# Copy rows of n elements, `by` and `step` bytes apart, to where they lie side by side, one row behind
+# the other; on this thread.
+cdef void bring_together(char* to, const char* source, npy_intp by, npy_intp step, npy_intp rows,
+                         npy_intp n, npy_intp item) noexcept nogil
 
 # Run a move; nothing in it may be empty. The item is of 1, 2, 4, 8 or 16 bytes. It is changed.
 cdef void run_move(imode_move* m) noexcept nogil

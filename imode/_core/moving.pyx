@@ -20,12 +20,13 @@ cdef void _part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     imode_run_move(<imode_move*>context, begin, end)
 
 
-cdef void bring_together(char* to, const char* source, npy_intp step, npy_intp n,
-                         npy_intp item) noexcept nogil:
+cdef void bring_together(char* to, const char* source, npy_intp by, npy_intp step, npy_intp rows,
+                         npy_intp n, npy_intp item) noexcept nogil:
     cdef imode_move m
-    m.to, m.from_, m.item, m.nd = to, source, item, 1
-    m.dims[0], m.to_steps[0], m.from_steps[0] = n, item, step
-    imode_run_move(&m, 0, n)
+    m.to, m.from_, m.item, m.nd = to, source, item, 2
+    m.dims[0], m.to_steps[0], m.from_steps[0] = rows, n * item, by
+    m.dims[1], m.to_steps[1], m.from_steps[1] = n, item, step
+    imode_run_move(&m, 0, rows)
 
 
 cdef void run_move(imode_move* m) noexcept nogil:

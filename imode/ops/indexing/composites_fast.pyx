@@ -44,8 +44,11 @@ cdef Tensor _counted(Fields* at, npy_intp length):
     cdef int64_t index
     cdef npy_intp i
     for i in range(cnp.PyArray_SIZE(made)):
-        index = (<int64_t*>at.data)[i] % length
-        to[i] = index + length if index < 0 else index
+        index = (<int64_t*>at.data)[i]
+        if not 0 <= index < length:            # a division takes as long as all the rest
+            index %= length
+            index += length if index < 0 else 0
+        to[i] = index
     return wrap(made)
 
 
