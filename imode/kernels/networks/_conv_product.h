@@ -242,7 +242,7 @@ static void NAME(panel)(long cols, long rows, long depth, const T *a, long lda, 
 {
     const long whole = cols / LANES * LANES, few = cols - whole;
     /* vectors without gaps that few rows meet; fewer, where rows of b share no cache lines */
-    if (cols == PANEL && rows <= (dots ? 1 : 2) * ROWS && (!lines || lines->width % LANES == 0)) {
+    if (cols == PANEL && rows <= (dots ? ROWS : 16) && (!lines || lines->width % LANES == 0)) {
         const long from = lines ? NAME(place_of)(lines, first) : first;
         const long apart = lines ? NAME(place_of)(lines, first + LANES) - from : LANES;
         NAME(strip)(2, rows, depth, a, lda, NULL, b + from, at, apart, out, ldo, bias, add);

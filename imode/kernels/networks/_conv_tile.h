@@ -115,14 +115,17 @@ typedef struct {
     long images, columns; /* of a slice of the output, of one image */
     long depth, taps;
     long height, width, slice, image; /* of an image, or of each phase; of all phases' slice */
-    int split, copied, pointwise;
+    int split, copied, pointwise, forward, few, pitched;
+    long across; /* columns of the product: as many as a slice has, or, pitched, up to its last */
     const T *w, *b;
     long *at;
     T *copy, *result;
     NAME(lines_t) lines;
 } NAME(dense_t);
 
-/* Fill in s, and allocate its buffers. */
+/* Fill in s, and allocate its buffers. Few rows meet each panel: where the lines of the output are
+   little shorter than those of the images, it takes less to compute what is between them, too, than
+   to lay the panel out (`pitched`). */
 APART static int NAME(prepare)(NAME(dense_t) *s)
 {
     conv_t *p = &s->p;
@@ -140,13 +143,18 @@ APART static int NAME(prepare)(NAME(dense_t) *s)
     s->columns = p->oh * p->ow;
     p->sh = p->sh < hp ? p->sh : hp, p->sw = p->sw < wp ? p->sw : wp; /* no longer steps fit */
     s->height = (hp + p->sh - 1) / p->sh, s->width = (wp + p->sw - 1) / p->sw;
-    s->copied = s->split || !is_unpadded(p) || (s->width != p->ow && p->oh > 1) || s->images > 1;
+    const int apart = s->width != p->ow && p->oh > 1;
+    s->few = og <= FEW_ROWS && s->taps > 1 && p->ow >= LANES;
+    s->pitched = s->forward && apart && !s->few && s->images == 1 && og <= 4 * ROWS &&
+                 8 * p->ow >= 7 * s->width;
+    s->across = s->pitched ? (p->oh - 1) * s->width + p->ow : s->columns;
+    s->copied = s->split || !is_unpadded(p) || (apart && !s->pitched) || s->images > 1;
     const long area = s->height * s->width, across = NAME(phases)(p->kw, p->dw, p->sw);
     s->slice = NAME(phases)(p->kh, p->dh, p->sh) * across * area;
     s->image = p->c / p->groups * dp * s->slice;
     s->lines = (NAME(lines_t)){p->ow, p->oh, s->width, s->image};
     const long copied = s->copied ? s->images * s->image + LANES : 0;
-    const long results = s->images > 1 ? og * s->images * s->columns : 0;
+    const long results = s->images > 1 || s->pitched ? og * s->images * s->across : 0;
     s->at = malloc((size_t)s->depth * sizeof(long) + (size_t)(copied + results) * sizeof(T) + 1);
     if (!s->at)
         return -1;
@@ -175,21 +183,32 @@ static const T *NAME(laid)(const NAME(dense_t) *s, const T *x, long i)
     return copy;
 }
 
+/* The lines of `n` elements of an image, `pitch` apart, between two elements: one behind the other. */
+static void NAME(close_up)(const T *from, long first, long last, long pitch, long n, T *to)
+{
+    for (long y = first / pitch; y * pitch < last; y++) {
+        const long begin = y * pitch < first ? first - y * pitch : 0;
+        const long end = least(n, last - y * pitch);
+        for (long i = begin; i < end; i++)
+            to[y * n + i] = from[y * pitch + i];
+    }
+}
+
 /* Parts `begin` to `end` of all groups' outputs, each of `parts` parts: of its columns, if there
    are many, or of its channels. */
 static int NAME(dense)(NAME(dense_t) *s, const T *x, T *out, long parts, long begin, long end)
 {
     const conv_t *p = &s->p;
     const long cg = p->c / p->groups, og = p->oc / p->groups, size = p->d * p->h * p->w;
-    const long panels = (s->columns + PANEL - 1) / PANEL, ldo = p->od * s->columns;
-    const int few = og <= FEW_ROWS && s->taps > 1 && p->ow >= LANES;
+    const long panels = (s->across + PANEL - 1) / PANEL, ldo = p->od * s->columns;
+    const int few = s->few, pitched = s->pitched;
     const int by_column = panels >= 6 * parts;
     while (begin < end) {
         const long u = begin / parts, first = begin % parts, g = u % p->groups;
         const long last = parts < first + end - begin ? parts : first + end - begin;
         const T *image = NAME(laid)(s, x + u * cg * size, 0);
         const long j0 = by_column ? panels * first / parts * PANEL : 0;
-        const long j1 = by_column && last < parts ? panels * last / parts * PANEL : s->columns;
+        const long j1 = by_column && last < parts ? panels * last / parts * PANEL : s->across;
         const long o0 = by_column ? 0 : UP_TO(og * first / parts, ROWS);
         const long o1 = by_column || last == parts ? og : UP_TO(og * last / parts, ROWS);
         const long y0 = p->oh * first / parts, y1 = p->oh * last / parts;
@@ -198,13 +217,17 @@ static int NAME(dense)(NAME(dense_t) *s, const T *x, T *out, long parts, long be
                         image + i % p->od * p->sd * s->slice + y0 * s->width, s->at, s->width,
                         out + (u * og + i / p->od) * ldo + i % p->od * s->columns + y0 * p->ow,
                         s->b ? s->b[g * og + i / p->od] : (T)0);
-        for (long z = 0; z < p->od && o0 < og && !few; z++)
-            NAME(product)((o1 < og ? o1 : og) - o0, j0, j1 - j0, s->depth,
-                          s->w + (g * og + o0) * s->depth, s->depth,
+        const long rows = (o1 < og ? o1 : og) - o0;
+        for (long z = 0; z < p->od && rows > 0 && !few; z++) {
+            T *to = out + (u * og + o0) * ldo + z * s->columns;
+            NAME(product)(rows, j0, j1 - j0, s->depth, s->w + (g * og + o0) * s->depth, s->depth,
                           image + z * p->sd * s->slice, s->at,
-                          s->copied && s->width != p->ow && p->oh > 1 ? &s->lines : NULL,
-                          out + (u * og + o0) * ldo + z * s->columns + j0, ldo,
+                          s->copied && !pitched && s->width != p->ow && p->oh > 1 ? &s->lines : NULL,
+                          (pitched ? s->result : to) + j0, pitched ? s->across : ldo,
                           s->b ? s->b + g * og + o0 : NULL, 0, s->pointwise);
+            for (long o = 0; o < rows && pitched; o++)
+                NAME(close_up)(s->result + o * s->across, j0, j1, s->width, p->ow, to + o * ldo);
+        }
         begin += last - first;
     }
     return 0;
@@ -240,7 +263,7 @@ static int NAME(gathered)(NAME(dense_t) *s, const T *x, T *out, long parts, long
 static int NAME(forward)(const conv_t *p, const void *x, const void *w, const void *b, void *out,
                          long parts, long begin, long end)
 {
-    NAME(dense_t) s = {.p = *p, .w = w, .b = b};
+    NAME(dense_t) s = {.p = *p, .forward = 1, .w = w, .b = b};
     if (is_depthwise(p))
         return NAME(depthwise)(p, x, w, b, out, begin, end);
     if (NAME(is_stacked)(p))
