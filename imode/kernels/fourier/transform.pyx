@@ -30,7 +30,7 @@ cdef enum:
     MOST_BYTES = 64 << 20         # and how much memory they hold together
     SMALL = 16384                 # bytes of work on the stack
     GIL_FREE = 8192               # from so many elements on, the GIL is released
-    GRAIN = 32768                 # elements that are worth a thread
+    GRAIN = 8192                  # elements that are worth a thread
     NDIM = 64
 
 cdef dict _plans = {}             # key -> Plan, the latest used last
