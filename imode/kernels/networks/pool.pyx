@@ -34,7 +34,7 @@ cdef extern from "pool.h" nogil:
 
 cdef enum:
     GIL_FREE = 4096               # from so many elements on, the GIL is released
-    GRAIN = 16384                 # fewest elements per thread, each counted where it is read
+    GRAIN = 6144                  # fewest elements per thread, each counted where it is read
     ABREAST = 8                   # so many windows of a row are worth a vector's
 
 # ---- geometry and checks -------------------------------------------------------------------------
