@@ -5,6 +5,7 @@ input, that of its weight. A transposed convolution is the second of them.
 """
 
 cimport numpy as cnp
+from cython cimport floating
 from cpython.object cimport PyObject
 from imode._core.adapter cimport deliver
 from imode._core.allocator cimport empty
@@ -18,7 +19,7 @@ from imode.kernels.fast_guards cimport array_of, array_or_none
 from imode.kernels.networks.conv_check cimport (
     by_other_library, check_dtypes, checked_geometry, conv_t, geometry, result_dims)
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -102,6 +103,9 @@ cdef struct share_t:
 
 cdef enum:
     SHARED = 300000     # multiplications that are worth waking a thread for
+    MANY = 64           # output channels of which each thread may have some
+    MOST_PIECES = 8     # of the images
+    SMALL_IMAGE = 64    # as in _conv.c
     IN_CACHE = 1 << 18      # elements of a part's result, before they are put in their places
 
 
@@ -206,11 +210,75 @@ cdef int _grad_input(const share_t* s) noexcept nogil:
     return -now.failed
 
 
+# The weight's gradient is a sum over images. Where the output has few channels to share out, each of
+# several pieces of the images has a sum of its own; the shapes alone decide, so that the bits do not
+# depend on the threads.
+
+cdef struct pieces_t:
+    const share_t* of
+    long count
+    long size               # elements of the weight
+    char* sums
+
+
+cdef long _pieces(const conv_t* p) noexcept nogil:
+    cdef long size = p.oc * (p.c // p.groups) * p.kd * p.kh * p.kw
+    cdef long most = p.n, area = p.oh * p.ow
+    if p.groups > 1 or p.oc > MANY or p.n * _each(p) < max(8 * SHARED, 64 * size):
+        return 1
+    if area <= SMALL_IMAGE:                 # several of which are worked on at once
+        most = p.n * area // (4 * SMALL_IMAGE)
+    return max(1, min(most, MOST_PIECES))
+
+
+cdef void _weight_pieces(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef pieces_t* pieces = <pieces_t*>ctx
+    cdef share_t* s = <share_t*>pieces.of
+    cdef conv_t q = s.p[0]
+    cdef long item = 8 if s.wide else 4, first
+    cdef Py_ssize_t i
+    for i in range(begin, end):
+        first = s.p.n * i // pieces.count
+        q.n = s.p.n * (i + 1) // pieces.count - first
+        if conv_grad_weight(&q, s.wide, s.right + first * q.oc * q.od * q.oh * q.ow * item,
+                            s.left + first * q.c * q.d * q.h * q.w * item,
+                            pieces.sums + i * pieces.size * item, 1, 0, conv_weight_units(&q, 1)):
+            s.failed = 1
+
+
+cdef void _add_up(floating* sums, long count, long size, floating* out) noexcept nogil:
+    cdef long i, j
+    memcpy(out, sums, size * sizeof(floating))
+    for i in range(1, count):
+        for j in range(size):
+            out[j] += sums[i * size + j]
+
+
+cdef void _grad_weight(share_t* s) noexcept nogil:
+    cdef const conv_t* p = s.p
+    cdef pieces_t pieces = [s, _pieces(p), p.oc * (p.c // p.groups) * p.kd * p.kh * p.kw, NULL]
+    cdef long units
+    if pieces.count > 1:
+        pieces.sums = <char*>malloc(pieces.count * pieces.size * (8 if s.wide else 4))
+        if pieces.sums == NULL:
+            s.failed = 1
+            return
+        parallel_for(pieces.count, 1, _weight_pieces, &pieces)
+        if s.wide:
+            _add_up(<double*>pieces.sums, pieces.count, pieces.size, <double*>s.out)
+        else:
+            _add_up(<float*>pieces.sums, pieces.count, pieces.size, <float*>s.out)
+        free(pieces.sums)
+        return
+    s.parts = _parts(p, p.groups)
+    units = conv_weight_units(p, s.parts)
+    _share(s, units, <double>p.n * _each(p) / units)
+
+
 cdef int _run(share_t* s) except -1:
     """Do the work, on several threads if it is large."""
     cdef const conv_t* p = s.p
     cdef Thread* thread
-    cdef long units
     s.failed = 0
     if skipping():
         return 0
@@ -218,9 +286,7 @@ cdef int _run(share_t* s) except -1:
     if s.work == FORWARD:
         _forward(s)
     elif s.work == GRAD_WEIGHT:
-        s.parts = _parts(p, p.groups)
-        units = conv_weight_units(p, s.parts)
-        _share(s, units, <double>p.n * _each(p) / units)
+        _grad_weight(s)
     elif _grad_input(s):
         s.failed = 1
     take_gil(thread)
