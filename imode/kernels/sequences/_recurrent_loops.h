@@ -13,9 +13,43 @@ static long NAME(packed_size)(long depth, long cols)
     return PACKED(depth, cols);
 }
 
+/* Of one row: some panels side by side, as the sums of one would wait for each other. */
+#define BESIDE 4
+static long NAME(row_product)(long cols, long depth, const T *a, const T *b, T *out, int add)
+{
+    long j = 0;
+    for (; j + BESIDE * PANEL <= cols; j += BESIDE * PANEL, b += BESIDE * PANEL * depth) {
+        VEC sum[BESIDE][2];
+        UNROLL
+        for (int p = 0; p < BESIDE; p++) {
+            UNROLL
+            for (int q = 0; q < 2; q++)
+                sum[p][q] = add ? *(const VEC *)(out + j + p * PANEL + q * LANES) : (VEC){0};
+        }
+        for (long k = 0; k < depth; k++) {
+            const T left = a[k];
+            UNROLL
+            for (int p = 0; p < BESIDE; p++) {
+                UNROLL
+                for (int q = 0; q < 2; q++)
+                    sum[p][q] += left * *(const VEC *)(b + (p * depth + k) * PANEL + q * LANES);
+            }
+        }
+        UNROLL
+        for (int p = 0; p < BESIDE; p++) {
+            UNROLL
+            for (int q = 0; q < 2; q++)
+                *(VEC *)(out + j + p * PANEL + q * LANES) = sum[p][q];
+        }
+    }
+    return j;
+}
+
 static void NAME(state_product)(long rows, long cols, long depth, const T *a, const T *b, T *out,
                                 long ldo, int add)
 {
+    const long done = rows == 1 ? NAME(row_product)(cols, depth, a, b, out, add) : 0;
+    cols -= done, b += done * depth, out += done;
     NAME(packed)(rows, cols, depth, a, depth, 1, ROWS * depth, b, out, ldo, add);
 }
 
@@ -150,6 +184,7 @@ static void NAME(step_back)(int cell, long rows, long hidden, long first, long n
 }
 
 #undef VEC
+#undef BESIDE
 #undef PANEL
 #undef PACKED
 #undef DEEP
