@@ -276,9 +276,9 @@ cdef void run(loop_t loop, void* loop_data, int n_operands, char** data, npy_int
 
 # ---- operands whose elements lie apart ----
 #
-# From memory, loops that read elements one by one, or gather them, take up to four times as long as
-# loops over elements side by side; if rows of an operand lie across those of the result, forty times:
-# each element comes from another line of the cache. So a block is brought together first.
+# From memory, loops that read elements one by one, or gather them, take up to four times as long
+# as loops over elements side by side; if rows of an operand lie across those of the result, forty
+# times: each element comes from another line of the cache. So a block is brought together first.
 
 cdef enum:
     TOGETHER = 4096               # bytes of an operand in a block of elements

@@ -12,8 +12,8 @@ cdef extern from "moving.h":
         npy_intp* to_steps
         npy_intp* from_steps
 
-# Copy rows of n elements, `by` and `step` bytes apart, to where they lie side by side, one row behind
-# the other; on this thread.
+# Copy rows of n elements, `by` and `step` bytes apart, to where they lie side by side, one row
+# behind the other; on this thread.
 cdef void bring_together(char* to, const char* source, npy_intp by, npy_intp step, npy_intp rows,
                          npy_intp n, npy_intp item) noexcept nogil
 

@@ -249,22 +249,22 @@ cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action, n
             at[d] = 0
 
 
-cdef bint _run_near(Walk* w, element* a, element* b, int64_t* index, Action action, npy_intp columns,
-                    bint* outside) noexcept nogil:
+cdef bint _run_near(Walk* w, element* a, element* b, int64_t* index, Action action,
+                    npy_intp columns, bint* outside) noexcept nogil:
     """As `_run`, for some columns of a matrix whose rows are indexed; False: there is no memory.
 
     The columns are copied to where they lie side by side: as they lie, a few places of the cache
     have to hold all of them if the length of a row is a power of two.
     """
     cdef npy_intp dim = w.nd - 2, across = w.a[dim], length = w.length, step = w.b[w.nd - 1]
-    cdef npy_intp r, j
+    cdef npy_intp r, j, _row
     cdef uint64_t at
     cdef element* near = <element*>malloc(length * columns * sizeof(element))
     if near == NULL:
         return False
     for r in range(length):
         memcpy(near + r * columns, a + r * across, columns * sizeof(element))
-    for r in range(w.shape[dim]):
+    for _row in range(w.shape[dim]):
         for j in range(columns):
             at = index[j]
             if at >= <uint64_t>length:

@@ -210,9 +210,9 @@ cdef int _grad_input(const share_t* s) noexcept nogil:
     return -now.failed
 
 
-# The weight's gradient is a sum over images. Where the output has few channels to share out, each of
-# several pieces of the images has a sum of its own; the shapes alone decide, so that the bits do not
-# depend on the threads.
+# The weight's gradient is a sum over images. Where the output has few channels to share out, each
+# of several pieces of the images has a sum of its own; the shapes alone decide, so that the bits do
+# not depend on the threads.
 
 cdef struct pieces_t:
     const share_t* of
