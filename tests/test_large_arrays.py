@@ -116,6 +116,24 @@ SHARED = {
     "cdist": lambda: imode.cdist(tensor(A), tensor(A[::2])),
     "cumsum": lambda: tensor(A).cumsum(1),
     "sum": lambda: (tensor(X).sum(), tensor(A[:, 3:-4]).sum(1)),
+    "operands that lie apart": lambda: (tensor(X)[::2] + tensor(X)[1::2], -tensor(H)[::3]),
+    "operands that lie across": lambda: tensor(A) * tensor(A.reshape(500, 300)).t(),
+    "cumsum of integers": lambda: tensor(H.reshape(300, 500)).cumsum(1),
+    "extrema of columns": lambda: (tensor(A).amax(0), tensor(A).amin(0)),
+    "transforms": lambda: imode.fft.rfft(tensor(A)),
+    "gradient of a convolution": lambda: imode.ops.aten.convolution_backward(
+        tensor(X[:147_456].reshape(9, 16, 32, 32)),
+        tensor(X[:73_728].reshape(9, 8, 32, 32)),
+        tensor(X[:1152].reshape(16, 8, 3, 3)),
+        None,
+        (1, 1),
+        (1, 1),
+        (1, 1),
+        False,
+        (0, 0),
+        1,
+        (True, True, False),
+    )[:2],
     "product of bfloat16": lambda: (tensor(A).bfloat16() @ tensor(A).bfloat16().t()).float(),
 }
 
@@ -215,7 +233,10 @@ def test_a_scatter_to_an_index_out_of_range_leaves_all_as_it_was(name, dim):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "int16"])
-@pytest.mark.parametrize("shape, dim", [((40, 5, 700), 1), ((300, 130), 0), ((2, 3, 4, 90), 2)])
+@pytest.mark.parametrize(
+    "shape, dim",
+    [((40, 5, 700), 1), ((300, 130), 0), ((2, 3, 4, 90), 2), ((900, 300), 0), ((2, 1500, 91), 1)],
+)
 def test_columns_are_gathered_and_scattered_in_blocks(shape, dim, dtype):
     rng = np.random.default_rng(9)
     x, y = (rng.integers(-99, 99, shape).astype(dtype) for _ in range(2))
@@ -446,6 +467,100 @@ def test_draws_without_replacement_are_distinct_and_have_weight():
     found = tensor(weights).multinomial(100).numpy()
     assert all(len(set(row)) == 100 for row in found)
     assert (np.take_along_axis(weights, found, 1) > 0).all()
+
+
+APART = {
+    "every other": lambda a: a[:, ::2],
+    "every third, from the middle": lambda a: a[7:, 1::3],
+    "across": lambda a: a.T,
+    "across and apart": lambda a: a[::2, 5:].T,
+    "repeated": lambda a: a[:, :1].repeat(300, 1).T,
+    "images": lambda a: a.reshape(20, 30, -1).transpose(1, 2, 0),
+    "swapped": lambda a: a.reshape(20, 30, -1).swapaxes(0, 1)[:, :, ::2],
+}
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("how", APART)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_operands_whose_elements_lie_apart(how, dtype, threads):
+    set_num_threads(threads)
+    rng = np.random.default_rng(11)
+    x, y = (
+        APART[how]((rng.standard_normal((600, 250)) * 50).astype("i8").astype(dtype)) for _ in "xy"
+    )
+    a, b = imode.from_numpy(x), imode.from_numpy(y)
+    beside = tensor(x)
+    for found, expected in (
+        (beside + b, x + y), (a * beside, x * x), (a + b, x + y), (a + 3, x + 3),
+        (a == beside, x == x),
+        (imode.where(a == b, a, beside), x), (imode.addcmul(beside, a, b), x + x * y),
+        (beside.clone().sub_(b), x - y),
+    ):  # fmt: skip
+        assert (found.numpy() == expected).all()
+    a *= b  # what lies apart is written to
+    assert (a.numpy() == x).all() and a.data_ptr() == imode.from_numpy(x).data_ptr()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rows", [1, 2, 4, 5, 6, 9, 40])
+@pytest.mark.parametrize("columns", [7, 8, 9, 130, 1030])
+def test_extrema_of_columns(rows, columns, dtype):
+    x = numbers(rows * columns, rows, columns, dtype=dtype)
+    for odd in (False, True):
+        if odd:
+            x[rows // 2, columns // 3] = x[-1, -1] = np.nan
+        for found, expected in ((tensor(x).amax(0), x.max(0)), (tensor(x).amin(0), x.min(0))):
+            np.testing.assert_array_equal(found.numpy(), expected)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 31, 1000])
+def test_running_sums_of_integers(n):
+    x = np.random.default_rng(n).integers(-(2**63), 2**63 - 1, (3, n))
+    with np.errstate(over="ignore"):
+        assert (tensor(x).cumsum(1).numpy() == x.cumsum(1)).all()
+        assert (tensor(x).sum(1).numpy() == x.sum(1)).all()
+
+
+@pytest.mark.parametrize("scale", [1, 60])
+def test_rows_of_softmax_of_every_length(scale):
+    for n in (*range(1, 70), 255, 256, 263, 264, 2049):
+        x = numbers(n, 3, n, scale=scale)
+        x[1, : n // 2] = -np.inf
+        wide = x.astype("float64")
+        with np.errstate(divide="ignore"):
+            total = np.log(np.exp(wide).sum(1, keepdims=True))
+        for found, expected in (
+            (tensor(x).logsumexp(1, True), total),
+            (tensor(x).log_softmax(1), wide - total),
+            (tensor(x).softmax(1), np.exp(wide - total)),
+        ):
+            np.testing.assert_allclose(found.numpy(), expected, rtol=3e-6, atol=3e-5 * scale / 9)
+
+
+@pytest.mark.parametrize("size", [5, 8, 17, 32])
+@pytest.mark.parametrize("images", [3, 9, 70])
+def test_a_weight_gradient_summed_over_pieces_of_the_images(images, size):
+    x, w = numbers(1, images, 6, size, size), numbers(2, 24, 6, 3, 3)
+    found = []
+    for dtype in (imode.float32, imode.float64):
+        weight = tensor(w).to(dtype).requires_grad_()
+        out = F.conv2d(tensor(x).to(dtype), weight)
+        found += imode.autograd.grad(out.cos().sum(), weight)
+        found.append(out.detach())
+    for narrow, wide in ((found[0], found[2]), (found[1], found[3])):
+        tolerance = 2e-5 * float(wide.abs().max())
+        np.testing.assert_allclose(narrow.double().numpy(), wide.numpy(), atol=tolerance)
+
+
+@pytest.mark.parametrize("hidden", [3, 8, 40, 128])
+@pytest.mark.parametrize("layer", [imode.nn.LSTM, imode.nn.GRU, imode.nn.RNN])
+def test_a_recurrent_step_of_one_row_is_that_of_several(layer, hidden):
+    imode.manual_seed(0)
+    net, x = layer(5, hidden), tensor(numbers(3, 20, 2, 5))
+    with imode.no_grad():
+        both, alone = net(x)[0], net(x[:, :1])[0]
+    assert bits(both[:, :1]) == bits(alone)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
