@@ -23,6 +23,8 @@ cnp.import_array()
 
 cdef extern from "gather_fast.h" nogil:
     bint imode_all_inside(const int64_t* index, npy_intp n, int64_t size)
+    void imode_widen(float* to, const uint16_t* source, npy_intp n)
+    void imode_narrow(uint16_t* to, const float* source, npy_intp n)
 
 cdef enum:
     GRAIN = 16384                 # fewest elements per thread
@@ -66,7 +68,6 @@ ctypedef fused element:
     uint64_t
     float
     double
-    int64_t
 
 
 cdef inline bint _row(element* a, npy_intp length, element* b, int64_t* index, npy_intp n,
@@ -333,7 +334,8 @@ cdef bint _walk_plan(Walk* w, Fields* a, PyObject* dim, Fields* index, Fields* o
 
 cdef bint _can_run(int kind, npy_intp item, Action action) noexcept:
     if action == SCATTER_ADD:
-        return kind in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64)
+        return kind in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64, cnp.NPY_INT32,
+                        cnp.NPY_INT16, cnp.NPY_INT8, cnp.NPY_UINT8, cnp.NPY_FLOAT16)
     return item in (1, 2, 4, 8)
 
 
@@ -354,14 +356,11 @@ cdef void _visit(Visit* v, npy_intp begin, npy_intp end, npy_intp left,
                  npy_intp right) noexcept nogil:
     cdef Walk* w = v.walk
     cdef int64_t* at = <int64_t*>v.index
-    if v.action == SCATTER_ADD:
-        if v.kind == cnp.NPY_FLOAT:
-            _run(w, <float*>v.a, <float*>v.b, at, v.action, begin, end, left, right)
-        elif v.kind == cnp.NPY_DOUBLE:
-            _run(w, <double*>v.a, <double*>v.b, at, v.action, begin, end, left, right)
-        else:
-            _run(w, <int64_t*>v.a, <int64_t*>v.b, at, v.action, begin, end, left, right)
-    elif v.item == 4:
+    if v.action == SCATTER_ADD and v.kind == cnp.NPY_FLOAT:
+        _run(w, <float*>v.a, <float*>v.b, at, v.action, begin, end, left, right)
+    elif v.action == SCATTER_ADD and v.kind == cnp.NPY_DOUBLE:
+        _run(w, <double*>v.a, <double*>v.b, at, v.action, begin, end, left, right)
+    elif v.item == 4:             # integers are added as unsigned ones: they wrap around
         _run(w, <uint32_t*>v.a, <uint32_t*>v.b, at, v.action, begin, end, left, right)
     elif v.item == 8:
         _run(w, <uint64_t*>v.a, <uint64_t*>v.b, at, v.action, begin, end, left, right)
@@ -385,12 +384,10 @@ cdef bint _visit_near(Visit* v, npy_intp row, npy_intp left, npy_intp right) noe
         base_b += before % w.shape[d] * w.b[d]
         before //= w.shape[d]
     a, b = v.a + base_a * v.item, v.b + base_b * v.item
-    if v.action == SCATTER_ADD:
-        if v.kind == cnp.NPY_FLOAT:
-            return _run_near(w, <float*>a, <float*>b, at, v.action, columns, &w.outside)
-        if v.kind == cnp.NPY_DOUBLE:
-            return _run_near(w, <double*>a, <double*>b, at, v.action, columns, &w.outside)
-        return _run_near(w, <int64_t*>a, <int64_t*>b, at, v.action, columns, &w.outside)
+    if v.action == SCATTER_ADD and v.kind == cnp.NPY_FLOAT:
+        return _run_near(w, <float*>a, <float*>b, at, v.action, columns, &w.outside)
+    if v.action == SCATTER_ADD and v.kind == cnp.NPY_DOUBLE:
+        return _run_near(w, <double*>a, <double*>b, at, v.action, columns, &w.outside)
     if v.item == 4:
         return _run_near(w, <uint32_t*>a, <uint32_t*>b, at, v.action, columns, &w.outside)
     if v.item == 8:
@@ -437,6 +434,21 @@ cdef void _visit_all(Walk* w, char* a, char* b, char* index, Action action, int 
         v.columns = min(inner, max(least, NEAR // max(read, 1) // least * least))
         parallel_for(before * ((inner - 1) // v.columns + 1), GRAIN // (v.block * v.columns) + 1,
                      _visit_blocks, &v)
+
+
+cdef bint _add_halves(Walk* w, uint16_t* a, npy_intp n, const uint16_t* b, npy_intp m,
+                      char* index) noexcept nogil:
+    """The sums of float16 are computed in float32 and rounded once, as in PyTorch; False: there is
+    no memory for them."""
+    cdef float* wide = <float*>malloc((n + m) * sizeof(float))
+    if wide == NULL:
+        return False
+    imode_widen(wide, a, n)
+    imode_widen(wide + n, b, m)
+    _visit_all(w, <char*>wide, <char*>(wide + n), index, SCATTER_ADD, cnp.NPY_FLOAT, sizeof(float))
+    imode_narrow(a, wide, n)
+    free(wide)
+    return True
 
 
 cdef object _gather(Operator op, keyset_t keys, PyObject** args):
@@ -500,8 +512,15 @@ cdef int _scatter_into(char* data, PyObject** args, void* plan) except -1:
     cdef npy_intp total = _count(_array(args[2]), 0, _array(args[2]).nd)
     cdef list _held = hold(args, 4) if total >= WORTH_IT else None
     cdef Thread* thread = give_up_gil(total)
-    _visit_all(&how.walk, data, other, index, how.action, kind, item)
+    cdef bint done = True
+    if how.action == SCATTER_ADD and kind == cnp.NPY_FLOAT16:
+        done = _add_halves(&how.walk, <uint16_t*>data, _count(_array(args[0]), 0, how.walk.nd),
+                           <uint16_t*>other, _count(_array(args[3]), 0, how.walk.nd), index)
+    else:
+        _visit_all(&how.walk, data, other, index, how.action, kind, item)
     take_gil(thread)
+    if not done:
+        raise MemoryError("scatter_add: no memory for the sums of float16 in float32")
     return how.walk.unchecked and how.walk.outside
 
 
