@@ -1,8 +1,10 @@
 """Medians, the most frequent elements and running extrema of lines, for the usual dtypes.
 
 The tensor is seen as (outer, n, inner); a line is read at a stride. Elements are compared as
-integers that sort like them: NaN is the largest, and 0 and -0 are equal.
+integers that sort like them: NaN is the largest, and 0 and -0 are equal. float16 goes through
+float32, which orders it alike.
 """
+import numpy as np
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.adapter cimport deliver, run_general
@@ -10,6 +12,7 @@ from imode._core.allocator cimport empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.parallel cimport parallel_for, skipping
+from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport Fields, _array, _dim, array_of
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -329,8 +332,7 @@ cdef inline bint _flag(Operator op, keyset_t keys) except -1:
 
 
 cdef inline bint _served(int kind) noexcept:
-    return kind == cnp.NPY_FLOAT32 or kind == cnp.NPY_FLOAT64 or (
-        kind == cnp.NPY_INT32 or kind == cnp.NPY_INT64)
+    return kind in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_FLOAT16, cnp.NPY_INT32, cnp.NPY_INT64)
 
 
 cdef inline int _line(PyObject* tensor, PyObject* dim) except -2:
@@ -358,7 +360,14 @@ cdef int _run_medians(const lines_t* s, ndarray x, bint without_nan, void* value
 
 
 cdef inline ndarray _contiguous(PyObject* tensor):
-    return cnp.PyArray_GETCONTIGUOUS(array_of(tensor))
+    cdef ndarray x = cnp.PyArray_GETCONTIGUOUS(array_of(tensor))
+    return cast(x, np.float32) if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT16 else x
+
+
+cdef inline ndarray _of_its_kind(ndarray values, PyObject* tensor):
+    """In the tensor's dtype, of which they are elements."""
+    return cast(values, np.float16) if (
+        _array(tensor).descr.type_num == cnp.NPY_FLOAT16) else values
 
 
 cdef object _median_whole(Operator op, keyset_t keys, PyObject** args):
@@ -372,7 +381,7 @@ cdef object _median_whole(Operator op, keyset_t keys, PyObject** args):
     s.n = cnp.PyArray_SIZE(x)
     out = empty(cnp.PyArray_TYPE(x), 0, NULL)
     _run_medians(&s, x, _flag(op, keys), cnp.PyArray_DATA(out), NULL)
-    return deliver(op, out, args)
+    return deliver(op, _of_its_kind(out, args[0]), args)
 
 
 cdef object _median_lines(Operator op, keyset_t keys, PyObject** args):
@@ -387,7 +396,7 @@ cdef object _median_lines(Operator op, keyset_t keys, PyObject** args):
     values, places = empty(cnp.PyArray_TYPE(x), s.nd, s.dims), empty(cnp.NPY_INT64, s.nd, s.dims)
     _run_medians(&s, x, _flag(op, keys), cnp.PyArray_DATA(values),
                  <int64_t*>cnp.PyArray_DATA(places))
-    return deliver(op, (values, places), args)
+    return deliver(op, (_of_its_kind(values, args[0]), places), args)
 
 
 # ---- the most frequent ---------------------------------------------------------------------------
@@ -478,7 +487,7 @@ cdef object _mode(Operator op, keyset_t keys, PyObject** args):
         _run_modes(&s, <int32_t*>data, <int32_t*>to, at, <int32_t>0)
     else:
         _run_modes(&s, <int64_t*>data, <int64_t*>to, at, <int64_t>0)
-    return deliver(op, (values, places), args)
+    return deliver(op, (_of_its_kind(values, args[0]), places), args)
 
 
 # ---- running extrema -----------------------------------------------------------------------------
@@ -593,7 +602,7 @@ cdef object _running(Operator op, keyset_t keys, PyObject** args):
         with nogil:
             parallel_for(s.outer * r.across, GRAIN // (s.n * min(COLUMNS, s.inner)) + 1,
                          _some_extremes, &r)
-    return deliver(op, (values, places), args)
+    return deliver(op, (_of_its_kind(values, args[0]), places), args)
 
 
 median = CKernel.new(_median_whole, False)
