@@ -362,17 +362,21 @@ static const char nextafter_types[] = {TYPES_2(NPY_HALF, NPY_HALF), TYPES_2(NPY_
                                        TYPES_2(NPY_DOUBLE, NPY_DOUBLE)};
 
 /* tests of floats, to bool */
-#define TEST(NAME, VALUE)                                                                          \
-    MAP1(NAME##_f, float, uint8_t, VALUE) MAP1(NAME##_d, double, uint8_t, VALUE)                   \
-    static loop_info NAME##_info[] = {INFO(1, NAME##_f, float, uint8_t),                           \
-                                      INFO(1, NAME##_d, double, uint8_t)};                         \
+#define TEST(NIN, NAME, VALUE)                                                                     \
+    MAP##NIN(NAME##_f, float, uint8_t, VALUE) MAP##NIN(NAME##_d, double, uint8_t, VALUE)           \
+    static loop_info NAME##_info[] = {INFO(NIN, NAME##_f, float, uint8_t),                         \
+                                      INFO(NIN, NAME##_d, double, uint8_t)};                       \
     static imode_loop NAME##_loops[] = {run_half, run_same, run_same};                             \
     static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[0], &NAME##_info[1]};              \
-    static const char NAME##_types[] = {NPY_HALF, NPY_BOOL,   NPY_FLOAT,                           \
-                                        NPY_BOOL, NPY_DOUBLE, NPY_BOOL};
-TEST(isposinf, x == INFINITY)
-TEST(isneginf, x == -INFINITY)
-TEST(is_zero, x == 0)
+    static const char NAME##_types[] = {TYPES_##NIN(NPY_HALF, NPY_BOOL),                           \
+                                        TYPES_##NIN(NPY_FLOAT, NPY_BOOL),                          \
+                                        TYPES_##NIN(NPY_DOUBLE, NPY_BOOL)};
+TEST(1, isposinf, x == INFINITY)
+TEST(1, isneginf, x == -INFINITY)
+TEST(1, is_zero, x == 0)
+TEST(2, both, (x != 0) & (y != 0))
+TEST(2, either, (x != 0) | (y != 0))
+TEST(2, one_of_two, (x != 0) ^ (y != 0))
 
 /* ---- remainders: exact, C's fmod and Python's remainder and floor division ---- */
 
@@ -909,6 +913,7 @@ const imode_ufunc imode_pointwise[] = {
     ROW(1, erf), ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
     ROW(1, reciprocal), ROW(1, frac), ROW(1, nan_to_num), ROW(1, deg2rad), ROW(1, rad2deg),
     ROW(1, erfc), ROW(1, sinc), ROW(1, angle), ROW(1, isposinf), ROW(1, isneginf), ROW(1, is_zero),
+    ROW(2, both), ROW(2, either), ROW(2, one_of_two),
     ROW(2, hypot), ROW(2, copysign),
     ROW(2, atan2), ROW(2, logaddexp), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
     ROW(2, whole_floor_divide), ROW(2, whole_remainder),

@@ -11,10 +11,10 @@ _ALL = "function method inplace out"
 # ---- logical ------------------------------------------------------------------------------------
 
 
-def _logical(name, function, example):
+def _logical(name, floats, function, example):
     op(
         f"{name}(Tensor self, Tensor other) -> Tensor",
-        ufunc(function),
+        ufunc(loops.joined((floats, "efd"), (function, "?bBhHiIlLFD"))),
         differentiable=False,
         inplace_only=True,
         variants=_ALL,
@@ -26,9 +26,9 @@ tensor([{example}])
     )
 
 
-_logical("logical_and", np.logical_and, "False,  True, False")
-_logical("logical_or", np.logical_or, "True, True, True")
-_logical("logical_xor", np.logical_xor, " True, False,  True")
+_logical("logical_and", loops.both, np.logical_and, "False,  True, False")
+_logical("logical_or", loops.either, np.logical_or, "True, True, True")
+_logical("logical_xor", loops.one_of_two, np.logical_xor, " True, False,  True")
 op(
     "logical_not(Tensor self) -> Tensor",
     ufunc(loops.joined((loops.flip, "?"), (loops.is_zero, "efd"), (np.logical_not, "bBhHiIlLFD"))),
