@@ -232,14 +232,14 @@ def test_a_scatter_to_an_index_out_of_range_leaves_all_as_it_was(name, dim):
             target.gather(dim, tensor(places))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int64", "int16"])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "int16", "uint8"])
 @pytest.mark.parametrize(
     "shape, dim",
     [((40, 5, 700), 1), ((300, 130), 0), ((2, 3, 4, 90), 2), ((900, 300), 0), ((2, 1500, 91), 1)],
 )
 def test_columns_are_gathered_and_scattered_in_blocks(shape, dim, dtype):
     rng = np.random.default_rng(9)
-    x, y = (rng.integers(-99, 99, shape).astype(dtype) for _ in range(2))
+    x, y = (rng.integers(0, 99, shape).astype(dtype) for _ in range(2))
     places = rng.integers(0, shape[dim], shape)
     found = tensor(x).gather(dim, tensor(places))
     assert (found.numpy() == np.take_along_axis(x, places, dim)).all()
@@ -512,6 +512,48 @@ def test_extrema_of_columns(rows, columns, dtype):
             x[rows // 2, columns // 3] = x[-1, -1] = np.nan
         for found, expected in ((tensor(x).amax(0), x.max(0)), (tensor(x).amin(0), x.min(0))):
             np.testing.assert_array_equal(found.numpy(), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("rows", [1, 3, 16, 17, 50])
+@pytest.mark.parametrize("columns", [7, 8, 100, 1100])
+@pytest.mark.parametrize("share", [0, 0.03, 0.5, 0.97, 1])
+def test_truth_of_columns(rows, columns, dtype, share):
+    rng = np.random.default_rng(rows)
+    x = np.where(
+        rng.random((rows, columns)) < share, rng.standard_normal((rows, columns)) * 9 + 99, 0
+    )
+    x = x.astype(dtype)
+    assert (tensor(x).any(0).numpy() == x.any(0)).all()
+    assert (tensor(x).all(0).numpy() == x.all(0)).all()
+    assert (tensor(x.T).t().all(1).numpy() == x.all(1)).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+def test_truth_of_pairs(dtype):
+    x = np.array([0, -0.0, 1, -2, np.nan, np.inf, 1e-45] * 9)[:, None]
+    with np.errstate(all="ignore"):
+        x = x.astype(dtype)
+    for name in ("logical_and", "logical_or", "logical_xor"):
+        found = getattr(imode, name)(tensor(x), tensor(x.T))
+        assert (found.numpy() == getattr(np, name)(x, x.T)).all()
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian", "mode", "cummax", "cummin"])
+def test_order_of_float16_is_that_of_float32(name):
+    x = numbers(5, 40, 300).astype("float16")
+    x[3, 5] = x[7, 7] = np.nan if name != "mode" else 0
+    for dim in (0, 1):
+        narrow, wide = (getattr(t, name)(dim) for t in (tensor(x), tensor(x).float()))
+        np.testing.assert_array_equal(narrow.values.numpy(), wide.values.half().numpy())
+        assert (narrow.indices == wide.indices).all() and narrow.values.dtype == imode.float16
+
+
+def test_float16_is_added_in_float32_and_rounded_once():
+    start, ones = imode.full((1, 3), 2048.0).half(), imode.ones(6, 3).half()
+    places = imode.zeros(6, 3, dtype=imode.int64)
+    for found in (start.scatter_add(0, places, ones), start.clone().scatter_add_(0, places, ones)):
+        assert found.tolist() == [[2054.0] * 3]  # 2048 + 1 is 2048 in float16
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 31, 1000])

@@ -208,8 +208,30 @@ COUNT(imode_count_l, int64_t)
             if ((x[i] != 0) == STOP) return STOP;                                              \
         return !STOP;                                                                          \
     }                                                                                          \
+    /* Of columns side by side, until all are found, which is seen after a few rows. */        \
+    V_CLONES static void NAME##_columns(const char* in, ptrdiff_t step, ptrdiff_t n,           \
+                                        char* out, ptrdiff_t width) {                          \
+        int open = 1;                                                                          \
+        memset(out, !STOP, width);                                                             \
+        for (ptrdiff_t i = 0; i < n && open; in += step) {                                     \
+            const T* a = (const T*)in;                                                         \
+            for (ptrdiff_t j = 0; j < width; j++)                                              \
+                out[j] = STOP ? out[j] | (a[j] != 0) : out[j] & (a[j] != 0);                   \
+            if (++i % 16 == 0) {                                                               \
+                open = 0;                                                                      \
+                for (ptrdiff_t j = 0; j < width; j++) open |= out[j] != STOP;                  \
+            }                                                                                  \
+        }                                                                                      \
+    }                                                                                          \
     void NAME(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {        \
+        const ptrdiff_t size = sizeof(T);                                                      \
         (void)data;                                                                            \
+        if (dims[0] >= 8 && steps[0] == size && steps[1] == 1 && steps[2] != size) {           \
+            for (ptrdiff_t lane = 0; lane < dims[0]; lane += TILE)                             \
+                NAME##_columns(args[0] + lane * size, steps[2], dims[1], args[1] + lane,       \
+                               dims[0] - lane < TILE ? dims[0] - lane : TILE);                 \
+            return;                                                                            \
+        }                                                                                      \
         for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {                                     \
             const char* in = args[0] + lane * steps[0];                                        \
             char* out = args[1] + lane * steps[1];                                             \
