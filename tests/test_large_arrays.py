@@ -595,6 +595,24 @@ def test_a_weight_gradient_summed_over_pieces_of_the_images(images, size):
         np.testing.assert_allclose(narrow.double().numpy(), wide.numpy(), atol=tolerance)
 
 
+@pytest.mark.parametrize("channels", [5, 16, 24, 40])
+@pytest.mark.parametrize("padding", [0, 1])
+def test_lines_of_large_images_lie_one_behind_the_other(channels, padding):
+    x, w = numbers(1, 2, 3, 90, 301), numbers(2, channels, 3, 3, 3)
+    narrow, wide = (
+        F.conv2d(
+            tensor(x).to(dtype), tensor(w).to(dtype), tensor(w[:, 0, 0, 0]).to(dtype), 1, padding
+        )
+        for dtype in (imode.float32, imode.float64)
+    )
+    taps = np.lib.stride_tricks.sliding_window_view(
+        np.pad(x.astype("f8"), [(0, 0), (0, 0), (padding,) * 2, (padding,) * 2]), (3, 3), (2, 3)
+    )
+    expected = np.einsum("nchwij,ocij->nohw", taps, w) + w[:, 0, 0, 0][:, None, None]
+    np.testing.assert_allclose(wide.numpy(), expected, atol=1e-10)
+    np.testing.assert_allclose(narrow.numpy(), expected, atol=2e-5)
+
+
 @pytest.mark.parametrize("hidden", [3, 8, 40, 128])
 @pytest.mark.parametrize("layer", [imode.nn.LSTM, imode.nn.GRU, imode.nn.RNN])
 def test_a_recurrent_step_of_one_row_is_that_of_several(layer, hidden):

@@ -116,7 +116,8 @@ typedef struct {
     long depth, taps;
     long height, width, slice, image; /* of an image, or of each phase; of all phases' slice */
     int split, copied, pointwise, forward, few, pitched;
-    long across; /* columns of the product: as many as a slice has, or, pitched, up to its last */
+    long across; /* columns of the product: as many as a slice has, or, pitched, up to its last, */
+    long at_once; /* and of these, how many before the lines are closed up */
     const T *w, *b;
     long *at;
     T *copy, *result;
@@ -154,7 +155,9 @@ APART static int NAME(prepare)(NAME(dense_t) *s)
     s->image = p->c / p->groups * dp * s->slice;
     s->lines = (NAME(lines_t)){p->ow, p->oh, s->width, s->image};
     const long copied = s->copied ? s->images * s->image + LANES : 0;
-    const long results = s->images > 1 || s->pitched ? og * s->images * s->across : 0;
+    s->at_once = least(s->across, UP_TO((1 << 16) / (og + 1), PANEL) + PANEL);
+    const long results = s->images > 1 ? og * s->images * s->columns :
+                         s->pitched ? og * s->at_once : 0;
     s->at = malloc((size_t)s->depth * sizeof(long) + (size_t)(copied + results) * sizeof(T) + 1);
     if (!s->at)
         return -1;
@@ -183,14 +186,15 @@ static const T *NAME(laid)(const NAME(dense_t) *s, const T *x, long i)
     return copy;
 }
 
-/* The lines of `n` elements of an image, `pitch` apart, between two elements: one behind the other. */
+/* From some elements, from `first` up to `last`, of lines that are `pitch` apart: the `n` of each line
+   to where they lie one behind the other. */
 static void NAME(close_up)(const T *from, long first, long last, long pitch, long n, T *to)
 {
     for (long y = first / pitch; y * pitch < last; y++) {
         const long begin = y * pitch < first ? first - y * pitch : 0;
         const long end = least(n, last - y * pitch);
         for (long i = begin; i < end; i++)
-            to[y * n + i] = from[y * pitch + i];
+            to[y * n + i] = from[y * pitch + i - first];
     }
 }
 
@@ -218,15 +222,19 @@ static int NAME(dense)(NAME(dense_t) *s, const T *x, T *out, long parts, long be
                         out + (u * og + i / p->od) * ldo + i % p->od * s->columns + y0 * p->ow,
                         s->b ? s->b[g * og + i / p->od] : (T)0);
         const long rows = (o1 < og ? o1 : og) - o0;
+        const long step = pitched ? s->at_once : j1 - j0, ld = pitched ? step : ldo;
+        const NAME(lines_t) *lines = s->copied && s->width != p->ow && p->oh > 1 ? &s->lines : NULL;
         for (long z = 0; z < p->od && rows > 0 && !few; z++) {
             T *to = out + (u * og + o0) * ldo + z * s->columns;
-            NAME(product)(rows, j0, j1 - j0, s->depth, s->w + (g * og + o0) * s->depth, s->depth,
-                          image + z * p->sd * s->slice, s->at,
-                          s->copied && !pitched && s->width != p->ow && p->oh > 1 ? &s->lines : NULL,
-                          (pitched ? s->result : to) + j0, pitched ? s->across : ldo,
-                          s->b ? s->b + g * og + o0 : NULL, 0, s->pointwise);
-            for (long o = 0; o < rows && pitched; o++)
-                NAME(close_up)(s->result + o * s->across, j0, j1, s->width, p->ow, to + o * ldo);
+            for (long j = j0, n; j < j1; j += n) {
+                n = least(step, j1 - j);
+                NAME(product)(rows, j, n, s->depth, s->w + (g * og + o0) * s->depth, s->depth,
+                              image + z * p->sd * s->slice, s->at, pitched ? NULL : lines,
+                              pitched ? s->result : to + j, ld,
+                              s->b ? s->b + g * og + o0 : NULL, 0, s->pointwise);
+                for (long o = 0; o < rows && pitched; o++)
+                    NAME(close_up)(s->result + o * ld, j, j + n, s->width, p->ow, to + o * ldo);
+            }
         }
         begin += last - first;
     }
