@@ -17,8 +17,10 @@
 
 #ifdef __GNUC__
 #define PREFETCH(at) __builtin_prefetch(at)
+#define SEVERAL _Pragma("GCC unroll 4")
 #else
 #define PREFETCH(at) ((void)0)
+#define SEVERAL
 #endif
 
 typedef struct {
@@ -122,7 +124,7 @@ V_INLINE void turn_4(char *to, ptrdiff_t step, const char *line) {
         if (t == size && f == size)                                                                \
             copy_row(to, from, n * size);                                                          \
         else if (t == size && f == -size)                                                          \
-            for (ptrdiff_t i = 0; i < n; i++)                                                      \
+            SEVERAL for (ptrdiff_t i = 0; i < n; i++)                                              \
                 ((T *)to)[i] = ((const T *)from)[-i];                                              \
         else if (t == size && f == 0) {                                                            \
             const T x = *(const T *)from;                                                          \
