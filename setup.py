@@ -52,7 +52,7 @@ FAST = re.compile(
 WRITTEN_OUT = re.compile(r"_(attention|factor|gemm|orthogonal|recurrent|spectral)\.c")
 
 # Loops over elements, one after the other: what is left at their ends -O3 would write out, up to
-# fifteen elements for each level of processor. That is an eighth of these modules.
+# fifteen elements for each level of processor. That is a tenth of these modules.
 ELEMENTS = re.compile(r"_(along|copy|dtype|loops|special)\.c")
 
 # Modules that calls of operators run through seldom or never: -Og compiles them in two thirds of
