@@ -51,9 +51,10 @@ FAST = re.compile(
 # which takes half as long again to compile, and attention and lstm a twelfth longer to run.
 WRITTEN_OUT = re.compile(r"_(attention|factor|gemm|orthogonal|recurrent|spectral)\.c")
 
-# Loops over elements, one after the other: what is left at their ends -O3 would write out, up to
-# fifteen elements for each level of processor. That is a tenth of these modules.
-ELEMENTS = re.compile(r"_(along|copy|dtype|loops|special)\.c")
+# What is left at the ends of loops -O3 would write out, up to fifteen elements for each level of
+# processor: a tenth of modules with loops over elements, a fifth of those with loops over planes.
+# How many instructions may be, by the names of the files.
+ENDS = {r"_(along|copy|dtype|loops|loss|pool|special)\.c": 40, r"_(planes|rows)\.c": 100}
 
 # Modules that calls of operators run through seldom or never: -Og compiles them in two thirds of
 # the time that -O1 or -Os takes.
@@ -81,7 +82,7 @@ CPU_LEVEL, WRAP = Path("imode/_core/cpu_level.h"), ""
 # Included in front of every C file.
 FRONT = []
 
-COMPILE, SPEED, REGISTERS, ENDS, SHORT, BRIEF, LINK, LIBRARIES = [], [], [], [], [], [], [], []
+COMPILE, SPEED, REGISTERS, SHORT, BRIEF, LINK, LIBRARIES = [], [], [], [], [], [], []
 if os.name == "posix":
     # Loops over libm calls vectorise only without errno and traps, which nothing here reads;
     # no value changes by it: NaN, infinity and the order of additions stay as written.
@@ -98,7 +99,6 @@ if sys.platform == "linux":
         REGISTERS += ["-fvect-cost-model=dynamic"] * (
             not DEBUG
         )  # clang's -O2 vectorises as its -O3
-        ENDS = ["--param", "max-completely-peeled-insns=40"]
     # Code and constants side by side: two mappings fewer of each module, a tenth of imode's import.
     LINK = ["-Wl,--as-needed", "-Wl,-z,noseparate-code"]
     LINK += [] if DEBUG else ["-Wl,-s", "-Wl,--build-id=none"]
@@ -110,10 +110,12 @@ if sys.platform == "linux":
         LIBRARIES = ["mvec", "m"]  # glibc's vector forms of exp, log, sin, ...
         FRONT = ["imode/_core/oldest_glibc.h"]
         COMPILE += ["-include", *FRONT]
+if sys.platform != "linux" or "clang" in os.environ.get("CC", sysconfig.get_config_var("CC")):
+    ENDS = {}  # a parameter of GCC's
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *[("IMODE_DEBUG", "1")] * DEBUG]
 BUILT_AS = (
-    f"{MODE} {DIRECTIVES} {COMPILE} {SPEED} {REGISTERS} {ENDS} {SHORT} {BRIEF} {LINK} {LIBRARIES}"
-    f" {FAST.pattern} {WRITTEN_OUT.pattern} {ELEMENTS.pattern} {SELDOM.pattern} {SHARED_FEATURES}"
+    f"{MODE} {DIRECTIVES} {COMPILE} {SPEED} {REGISTERS} {SHORT} {BRIEF} {LINK} {LIBRARIES}"
+    f" {FAST.pattern} {WRITTEN_OUT.pattern} {SELDOM.pattern} {SHARED_FEATURES} {ENDS}"
 )
 
 
@@ -212,7 +214,9 @@ class build_modules(build_ext):
         for source in [source for source in ext.sources if os.path.basename(source) == shim]:
             ext.sources.remove(source)
             flags = REGISTERS if WRITTEN_OUT.fullmatch(shim) else SPEED
-            flags = [*flags, *ENDS] if ELEMENTS.fullmatch(shim) else flags
+            for names, most in ENDS.items():
+                if re.fullmatch(names, shim):
+                    flags = [*flags, "--param", f"max-completely-peeled-insns={most}"]
             ext.extra_objects += self.compiler.compile(
                 [source],
                 output_dir=self.build_temp,
