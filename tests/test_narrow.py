@@ -14,6 +14,14 @@ NARROW = [imode.float16, imode.bfloat16]
 # Around the sizes of vectors, of blocks, and of rows that need memory of their own.
 SHAPES = [(1, 7), (3, 31), (3, 32), (40, 17), (5, 2049), (2, 9001), (70, 1030)]
 rng = np.random.default_rng(5)
+BEGUN = rng.bit_generator.state
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    """The same numbers whichever tests ran before."""
+    rng.bit_generator.state = BEGUN
+    imode.manual_seed(0)
 
 
 def layouts(shape, dtype, whole=False):

@@ -285,6 +285,7 @@ cdef enum:
     TILE_ROWS = 16                # of a block whose rows lie across: a line of the cache
     TILE_COLUMNS = 512
     ENOUGH = 4096                 # elements for which tiles pay
+    LONG = 256                    # elements of a row of which blocks are made
 
 ctypedef struct Apart:            # a loop for which they are
     loop_t loop
@@ -301,11 +302,11 @@ cdef inline bint _is_apart(npy_intp step, npy_intp item) noexcept nogil:
     return step != 0 and step != item
 
 
-cdef bint _lie_apart(npy_intp* steps, npy_intp* items, int nin, npy_intp n) noexcept nogil:
-    """Whether some operand's elements should be brought together along rows of n."""
+cdef bint _lie_apart(npy_intp* steps, npy_intp* items, int nin) noexcept nogil:
+    """Whether some operand's elements should be brought together."""
     cdef int i
     for i in range(nin):
-        if n >= 256 and _is_apart(steps[i], items[i]):
+        if _is_apart(steps[i], items[i]):
             return True
     return False
 
@@ -441,7 +442,7 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
     cdef Outer whole
     cdef int perm[NDIM]
     cdef int i, d, k, m
-    cdef bint joins, across
+    cdef bint joins, beside, across
     cdef npy_intp total
     # Dimensions from slowest to fastest by the result's strides, without those of length 1.
     m = 0
@@ -490,10 +491,10 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
     for i in range(nin + 1):
         steps[i] = strides[i][m - 1]
     apart.loop, apart.loop_data, apart.nin, apart.items = loop, loop_data, nin, items
-    across = total >= ENOUGH and steps[nin] == cnp.PyArray_ITEMSIZE(out) and _lie_across(
-        strides, length, m, nin)
-    if not across and total >= GIL_FREE and steps[nin] == cnp.PyArray_ITEMSIZE(out) and _lie_apart(
-            steps, items, nin, length[m - 1]):
+    beside = steps[nin] == cnp.PyArray_ITEMSIZE(out)      # as the result's elements lie
+    across = beside and total >= ENOUGH and _lie_across(strides, length, m, nin)
+    if beside and not across and total >= GIL_FREE and length[m - 1] >= LONG and _lie_apart(
+            steps, items, nin):
         loop, loop_data = _together, &apart
     if m == 1:
         run(loop, loop_data, nin + 1, data, length[0], steps)
