@@ -12,6 +12,31 @@
 
 #include "gemm.h"
 
+#if defined(__unix__)
+#include <unistd.h>
+#endif
+
+/* The bytes of the second cache; where the system does not say, what the smallest have. */
+static long second_cache(void)
+{
+#if defined(_SC_LEVEL2_CACHE_SIZE)
+    static long found;
+    if (found == 0)
+        found = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    if (found > 0)
+        return found;
+#endif
+    return 1L << 19;
+}
+
+/* A block of b takes half of the second cache or more: 300 or 600 KB, or 1200 of 2 MB and more. */
+#define DEPTH ((second_cache() < 1L << 20 ? 1536 : 3072) / (long)sizeof(T)) /* its most rows */
+
+ptrdiff_t imode_gemm_columns(int kind)
+{
+    return kind == GEMM_FLOAT && second_cache() >= 1L << 21 ? 384 : 192;
+}
+
 #define WIDEST
 #define LOOPS "_gemm_loops.h"
 #include "_levels.h"

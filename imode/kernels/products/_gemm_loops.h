@@ -2,8 +2,10 @@
 
 #include "_product_tile.h"
 
-#define DEPTH (1536 / (long)sizeof(T)) /* rows of b in a block: a panel of them lies in L1 */
-#define HIGH 96 /* rows of a that meet a block of b before the next do: a multiple of ROWS */
+#define BESIDE 4 /* panels of a that are written at the same time */
+#define SOON 8   /* columns of a from now, which are fetched */
+/* Rows of a that meet a block of b before the next do: a multiple of ROWS. */
+#define HIGH (384 / (long)sizeof(T))
 
 /* The elements of the buffer for `cols` columns. */
 static long NAME(buffer)(long rows, long cols, long depth, long ak)
@@ -13,19 +15,28 @@ static long NAME(buffer)(long rows, long cols, long depth, long ak)
     return PACKED(deep, cols) + (ak == 1 ? 0 : deep * high);
 }
 
-/* a, whose rows lie closer than its columns, as panels of ROWS rows: column after column. */
+/* a, whose rows lie closer than its columns, as panels of ROWS rows: column after column. Some
+   panels at a time, of whose columns the next ones are fetched meanwhile. */
 static void NAME(turn)(long rows, long depth, const T *a, long ai, long ak, T *to)
 {
-    for (long k = 0; k < depth; k++, a += ak)
-        for (long i = 0; i < rows; i += ROWS) {
-            T *panel = to + i * depth + k * ROWS;
-            const long n = rows - i < ROWS ? rows - i : ROWS;
-            if (ai == 1 && n == ROWS)
-                memcpy(panel, a + i, ROWS * sizeof(T));
-            else
-                for (long r = 0; r < n; r++)
-                    panel[r] = a[(i + r) * ai];
+    for (long first = 0; first < rows; first += BESIDE * ROWS) {
+        const long last = rows - first < BESIDE * ROWS ? rows : first + BESIDE * ROWS;
+        const T *column = a + first * ai;
+        for (long k = 0; k < depth; k++, column += ak) {
+            const T *from = column;
+            __builtin_prefetch(from + SOON * ak);
+            __builtin_prefetch(from + SOON * ak + (BESIDE * ROWS - 1) * ai);
+            for (long i = first; i < last; i += ROWS, from += ROWS * ai) {
+                T *panel = to + i * depth + k * ROWS;
+                const long n = rows - i < ROWS ? rows - i : ROWS;
+                if (ai == 1 && n == ROWS)
+                    memcpy(panel, from, ROWS * sizeof(T));
+                else
+                    for (long r = 0; r < n; r++)
+                        panel[r] = from[r * ai];
+            }
         }
+    }
 }
 
 static void NAME(gemm)(long rows, long cols, long depth, const T *a, long ai, long ak, const T *b,

@@ -1,7 +1,8 @@
 /* out (rows, cols) = or += a (rows, depth) @ b (depth, cols), for one element type and level.
 
-   a has any strides; the rows of b and out are contiguous. PANEL columns of b at a time are held
-   by a register tile; the fastest b is packed: PANEL columns after another, each with ldb = PANEL. */
+   a has any strides; the rows of b and out are contiguous. A panel of b at a time is held by a
+   register tile: VECS vectors at most, but no single one where two will do. The fastest b is
+   packed: panel after panel, the rows of each without gaps. */
 
 #if LANES > 1
 typedef T NAME(vec) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
@@ -10,6 +11,11 @@ typedef T NAME(vec);
 #endif
 
 #define VEC NAME(vec)
+#ifdef LOAD_PART
+#define VECS 3 /* 24 of 32 registers hold sums */
+#else
+#define VECS 2
+#endif
 #define PANEL (2 * LANES)
 #define DEEP 512 /* rows of b that a tail of columns is copied of, at once */
 #define FAR 64   /* rows of b that take as long as a part of out from memory */
@@ -31,7 +37,7 @@ INLINE void NAME(tile)(const int rows, const int vecs, const int cut, long part,
                        const T *a, long ai, long ak, const T *b, long ldb, T *out, long ldo,
                        int add)
 {
-    VEC sum[ROWS][2];
+    VEC sum[ROWS][VECS];
     const T *lower = a + 4 * ai; /* two pointers and four steps, where eight would not fit */
     (void)cut, (void)part;
     UNROLL
@@ -41,7 +47,7 @@ INLINE void NAME(tile)(const int rows, const int vecs, const int cut, long part,
             sum[i][j] = add ? LOAD(out + i * ldo + j * LANES, j) : (VEC){0};
     }
     for (long k = 0; k < depth; k++) {
-        VEC right[2];
+        VEC right[VECS];
         UNROLL
         for (int j = 0; j < vecs; j++)
             right[j] = LOAD(b + k * ldb + j * LANES, j);
@@ -64,6 +70,12 @@ INLINE void NAME(tile)(const int rows, const int vecs, const int cut, long part,
 #undef LOAD
 #undef STORE
 
+/* The vectors of a panel, of `left` ones. */
+INLINE int NAME(broad)(long left)
+{
+    return left > 4 || left == VECS ? VECS : left < 2 ? 1 : 2;
+}
+
 /* A tile of all ROWS, with the registers to itself. */
 NOINLINE void NAME(whole_tile)(int vecs, int cut, long part, long depth, const T *a, long ai,
                                long ak, const T *b, long ldb, T *out, long ldo, int add)
@@ -71,21 +83,23 @@ NOINLINE void NAME(whole_tile)(int vecs, int cut, long part, long depth, const T
 #if LANES > 1
     /* The next tile's part of out comes from memory meanwhile. */
     for (int i = ROWS; i < (depth < FAR ? 0 : 2 * ROWS); i++) {
-        __builtin_prefetch(out + i * ldo, 1);
-        __builtin_prefetch(out + i * ldo + LANES, 1);
+        for (int j = 0; j < VECS; j++)
+            __builtin_prefetch(out + i * ldo + j * LANES, 1);
     }
 #endif
+#define OF(V, CUT) NAME(tile)(ROWS, V, CUT, part, depth, a, ai, ak, b, ldb, out, ldo, add)
 #ifdef LOAD_PART
-    if (vecs == 2 && cut)
-        NAME(tile)(ROWS, 2, 1, part, depth, a, ai, ak, b, ldb, out, ldo, add);
-    else if (cut)
-        NAME(tile)(ROWS, 1, 1, part, depth, a, ai, ak, b, ldb, out, ldo, add);
+    if (cut)
+        vecs == 3 ? OF(3, 1) : vecs == 2 ? OF(2, 1) : OF(1, 1);
+    else if (vecs == 3)
+        OF(3, 0);
     else
 #endif
     if (vecs == 2)
-        NAME(tile)(ROWS, 2, 0, part, depth, a, ai, ak, b, ldb, out, ldo, add);
+        OF(2, 0);
     else
-        NAME(tile)(ROWS, 1, 0, part, depth, a, ai, ak, b, ldb, out, ldo, add);
+        OF(1, 0);
+#undef OF
     (void)cut;
 }
 
@@ -146,6 +160,30 @@ static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long
 }
 #endif
 
+#ifdef LOAD_PART
+/* COLUMNS, for numbers that the compiler knows. */
+#define OF_VECS(vecs, cut)                                                                        \
+    switch (vecs + (cut ? 3 : 0)) {                                                               \
+    case 1:                                                                                       \
+        COLUMNS(1, 0, 0, at);                                                                     \
+        break;                                                                                    \
+    case 2:                                                                                       \
+        COLUMNS(2, 0, 0, at);                                                                     \
+        break;                                                                                    \
+    case 3:                                                                                       \
+        COLUMNS(3, 0, 0, at);                                                                     \
+        break;                                                                                    \
+    case 4:                                                                                       \
+        COLUMNS(1, 1, part, at);                                                                  \
+        break;                                                                                    \
+    case 5:                                                                                       \
+        COLUMNS(2, 1, part, at);                                                                  \
+        break;                                                                                    \
+    default:                                                                                      \
+        COLUMNS(3, 1, part, at);                                                                  \
+    }
+#endif
+
 static inline void NAME(product)(long rows, long cols, long depth, const T *a, long ai, long ak,
                           const T *b, long ldb, T *out, long ldo, int add)
 {
@@ -154,12 +192,12 @@ static inline void NAME(product)(long rows, long cols, long depth, const T *a, l
                 ldo, add)
     long j = 0;
 #ifdef LOAD_PART
-    for (; j + PANEL <= cols; j += PANEL)
-        COLUMNS(2, 0, 0, j);
-    if (j + LANES < cols)
-        COLUMNS(2, 1, cols - j - LANES, j);
-    else if (j < cols)
-        COLUMNS(1, 1, cols - j, j);
+    while (j < cols) {
+        const int vecs = NAME(broad)((cols - j + LANES - 1) / LANES);
+        const long part = cols - j - (vecs - 1) * LANES, at = j;
+        j += vecs * LANES;
+        OF_VECS(vecs, part < LANES)
+    }
 #else
     /* The last columns, too few for a vector, together with some before them. */
     for (; j + LANES < cols && (j + PANEL <= cols || (!add && cols >= PANEL)); j += PANEL)
@@ -231,7 +269,12 @@ static void NAME(dots)(long rows, long depth, const T *a, long ai, const T *v, T
 #undef CHAINS
 #else
 /* The size in elements of b (depth, cols), packed: columns are filled up to whole panels. */
+#undef PACKED
+#ifdef LOAD_PART
+#define PACKED(depth, cols) (((cols) + LANES - 1) / LANES * LANES * (depth))
+#else
 #define PACKED(depth, cols) (((cols) + PANEL - 1) / PANEL * PANEL * (depth))
+#endif
 
 /* The transposed of 4 by 4 elements: to[k, p] = from[p, k]. */
 INLINE void NAME(turn_4)(const T *from, long lead, T *to, long ldt)
@@ -255,18 +298,22 @@ INLINE void NAME(turn_4)(const T *from, long lead, T *to, long ldt)
 #endif
 }
 
-/* b[k, j] = from[k * sk + j * sj], as panels of PANEL columns, the last filled up with zeros. */
+/* b[k, j] = from[k * sk + j * sj], as panels, the last filled up with zeros. */
 static void NAME(pack)(long depth, long cols, const T *from, long sk, long sj, T *to)
 {
-    for (long j = 0; j < cols; j += PANEL, to += depth * PANEL) {
-        const long n = cols - j < PANEL ? cols - j : PANEL;
+    long wide = PANEL;
+    for (long j = 0; j < cols; j += wide, to += depth * wide) {
+#ifdef LOAD_PART
+        wide = NAME(broad)((cols - j + LANES - 1) / LANES) * LANES;
+#endif
+        const long n = cols - j < wide ? cols - j : wide;
         const T *source = from + j * sj;
-        if (n < PANEL)
-            memset(to, 0, depth * PANEL * sizeof(T));
+        if (n < wide)
+            memset(to, 0, depth * wide * sizeof(T));
         if (sj == 1) {
             for (long k = 0; k < depth; k++)
                 for (long p = 0; p < n; p++)
-                    to[k * PANEL + p] = source[k * sk + p];
+                    to[k * wide + p] = source[k * sk + p];
             continue;
         }
         for (long k0 = 0; k0 < depth; k0 += 16) {
@@ -275,14 +322,14 @@ static void NAME(pack)(long depth, long cols, const T *from, long sk, long sj, T
             for (; sk == 1 && p + 4 <= n; p += 4) {
                 long k = k0;
                 for (; k + 4 <= last; k += 4)
-                    NAME(turn_4)(source + p * sj + k, sj, to + k * PANEL + p, PANEL);
+                    NAME(turn_4)(source + p * sj + k, sj, to + k * wide + p, wide);
                 for (; k < last; k++)
                     for (long q = p; q < p + 4; q++)
-                        to[k * PANEL + q] = source[q * sj + k];
+                        to[k * wide + q] = source[q * sj + k];
             }
             for (; p < n; p++)
                 for (long k = k0; k < last; k++)
-                    to[k * PANEL + p] = source[p * sj + k * sk];
+                    to[k * wide + p] = source[p * sj + k * sk];
         }
     }
 }
@@ -314,22 +361,30 @@ static void NAME(edge)(long rows, long cols, long depth, const T *a, long ai, lo
 static void NAME(packed)(long rows, long cols, long depth, const T *a, long ai, long ak, long next,
                          const T *b, T *out, long ldo, int add)
 {
-#define COLUMNS(vecs, cut, part)                                                                  \
-    NAME(strip)(vecs, cut, part, rows, depth, a, ai, ak, next, b, PANEL, out + j, ldo, add)
     long j = 0;
-    for (; j + PANEL <= cols; j += PANEL, b += depth * PANEL)
-        COLUMNS(2, 0, 0);
 #ifdef LOAD_PART
-    if (j + LANES < cols)
-        COLUMNS(2, 1, cols - j - LANES);
-    else if (j < cols)
-        COLUMNS(1, 1, cols - j);
+#define COLUMNS(vecs, cut, part, at)                                                              \
+    NAME(strip)(vecs, cut, part, rows, depth, a, ai, ak, next, b, (vecs) * LANES, out + (at), ldo, \
+                add)
+    while (j < cols) {
+        const int vecs = NAME(broad)((cols - j + LANES - 1) / LANES);
+        const long part = cols - j - (vecs - 1) * LANES, at = j;
+        j += vecs * LANES;
+        OF_VECS(vecs, part < LANES)
+        b += depth * vecs * LANES;
+    }
 #else
+#define COLUMNS(vecs)                                                                             \
+    NAME(strip)(vecs, 0, 0, rows, depth, a, ai, ak, next, b, PANEL, out + j, ldo, add)
+    for (; j + PANEL <= cols; j += PANEL, b += depth * PANEL)
+        COLUMNS(2);
     if (j < cols && cols - j == LANES)
-        COLUMNS(1, 0, 0);
+        COLUMNS(1);
     else if (j < cols)
         NAME(edge)(rows, cols - j, depth, a, ai, ak, next, b, out + j, ldo, add);
 #endif
 #undef COLUMNS
 }
 #endif
+#undef VECS
+#undef OF_VECS

@@ -10,6 +10,7 @@ from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
 cdef extern from "gemm.h" nogil:
+    npy_intp imode_gemm_columns(int kind) noexcept
     npy_intp imode_gemm_buffer(int kind, npy_intp n, npy_intp k, npy_intp m,
                                npy_intp ak) noexcept
     void imode_gemm(int kind, npy_intp n, npy_intp k, npy_intp m, const void* a, npy_intp an,
@@ -17,8 +18,8 @@ cdef extern from "gemm.h" nogil:
                     bint minus, void* buffer) noexcept
 
 cdef enum:
-    COLUMNS = 192                 # most in a block: with 384 rows of b they lie in the second cache
-    PANEL = 32                    # a block has whole panels of the widest vectors
+    LINE = 64                     # bytes of a cache line: no vector of a buffer lies in two
+    VECTOR = 16                   # columns: a block has whole ones of the widest vectors
     TALL = 256                    # rows for each thread from which on only rows are shared out
     ROWS = 96                     # fewest in a block, where columns are not enough for all threads
     ALONE = 1 << 20               # multiplications that one thread has done before others come
@@ -44,9 +45,10 @@ cdef void _blocks(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogi
     cdef Product* p = <Product*>context
     cdef npy_intp i, j, n, m, span, beside
     cdef Py_ssize_t block
-    cdef void* buffer = malloc(p.item * imode_gemm_buffer(
+    cdef char* memory = <char*>malloc(LINE + p.item * imode_gemm_buffer(
         p.kind, min(p.rows, p.n), p.k, min(p.columns, p.m), p.ak))
-    if buffer == NULL:
+    cdef char* buffer = memory + LINE - <size_t>memory % LINE
+    if memory == NULL:
         p.failed = True
         return
     for block in range(begin, end):
@@ -59,7 +61,7 @@ cdef void _blocks(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogi
         imode_gemm(p.kind, n, p.k, m, p.a + i * p.an * p.item, p.an, p.ak,
                    p.b + j * p.bm * p.item, p.bk, p.bm, p.c + (i * p.ldc + j) * p.item, p.ldc,
                    p.minus, buffer)
-    free(buffer)
+    free(memory)
 
 
 cdef bint gemm(int kind, npy_intp n, npy_intp k, npy_intp m, const char* a, npy_intp an,
@@ -67,7 +69,8 @@ cdef bint gemm(int kind, npy_intp n, npy_intp k, npy_intp m, const char* a, npy_
                bint minus, bint share) noexcept nogil:
     cdef Product p
     cdef npy_intp threads = num_threads() if share and n * k * m >= ALONE else 1
-    cdef npy_intp spans = min(threads, (m + PANEL - 1) // PANEL), down = 1
+    cdef npy_intp most = imode_gemm_columns(kind)
+    cdef npy_intp spans = min(threads, (m + VECTOR - 1) // VECTOR), down = 1
     if n >= threads * TALL:
         spans, down = 1, threads
     elif spans < threads:
@@ -75,9 +78,9 @@ cdef bint gemm(int kind, npy_intp n, npy_intp k, npy_intp m, const char* a, npy_
     p.kind, p.item = kind, 4 << kind if kind < GEMM_INT8 else 1 << (kind - GEMM_INT8)
     p.n, p.k, p.m, p.an, p.ak, p.bk, p.bm = n, k, m, an, ak, bk, bm
     p.a, p.b, p.c, p.ldc, p.minus = a, b, c, ldc, minus
-    p.span = cut(m, spans, PANEL)
-    p.each = (p.span + COLUMNS - 1) // COLUMNS
-    p.columns = cut(p.span, p.each, PANEL)
+    p.span = cut(m, spans, VECTOR)
+    p.each = (p.span + most - 1) // most
+    p.columns = cut(p.span, p.each, VECTOR)
     p.rows = cut(n, down, 1)
     p.across = (m + p.span - 1) // p.span * p.each
     p.failed = False
