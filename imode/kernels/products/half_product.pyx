@@ -67,9 +67,24 @@ cdef bint _has_brain = imode_brain_takes()
 cdef bint _has_dots = imode_half_dots_take()
 
 
+ctypedef struct Widening:         # of a dense operand
+    imode_converter widen
+    float* to
+    const char* source
+    npy_intp size
+
+
+cdef void _pieces(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Pieces of GRAIN elements, begin to end."""
+    cdef Widening* w = <Widening*>context
+    cdef npy_intp first = begin * GRAIN
+    w.widen(<char*>(w.to + first), w.source + 2 * first, min(w.size, end * GRAIN) - first)
+
+
 cdef Matrix _widened(Half* p, Matrix m, float* to) noexcept nogil:
     """A part of an operand in float32, dense, in rows or in columns as it lies."""
     cdef npy_intp i, j
+    cdef Widening w
     cdef Matrix made = m
     if m.row_stride == 2 and m.column_stride != 2:
         return transposed(_widened(p, transposed(m), to))
@@ -81,7 +96,8 @@ cdef Matrix _widened(Half* p, Matrix m, float* to) noexcept nogil:
                 p.widen(<char*>(to + i * m.columns + j),
                         m.data + i * m.row_stride + j * m.column_stride, 1)
     elif m.row_stride == 2 * m.columns:
-        p.widen(<char*>to, m.data, m.rows * m.columns)
+        w.widen, w.to, w.source, w.size = p.widen, to, m.data, m.rows * m.columns
+        parallel_for((w.size + GRAIN - 1) // GRAIN, 2, _pieces, &w)
     else:
         for i in range(m.rows):
             p.widen(<char*>(to + i * m.columns), m.data + i * m.row_stride, m.columns)
@@ -151,7 +167,7 @@ cdef void _in_blocks(Half* p) noexcept nogil:
     if parts == 1:
         p.size = along
     else:
-        p.size = cut(along, parts, PANEL)
+        p.size = cut(along, parts + parts % 2, PANEL)    # as many for each of two threads
         parts = (along + p.size - 1) // p.size
     wide = <float*>malloc(4 * whole.rows * whole.columns)
     if wide == NULL:
