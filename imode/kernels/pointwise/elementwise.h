@@ -14,11 +14,13 @@
 
 #define BLOCK 256
 #define BLOCK_BYTES 2048 /* of each operand, where it is copied: more leave too little of the L1 */
+#define AHEAD_FROM (1 << 22) /* bytes of an operand that are not in a near cache, and worth fetching */
 #define MAX_OPERANDS 5
 
 typedef struct {
     imode_kernel kernel;
     int nin, in_size, out_size; /* sizes of an element in bytes; all operands have the same type */
+    int ahead; /* whether to fetch what comes next: see `run_ahead` */
 } loop_info;
 
 /* ---- from NumPy's loop convention to contiguous kernels ---- */
@@ -89,6 +91,23 @@ static void run_blocks(char **args, npy_intp n, npy_intp rows, const npy_intp *s
     }
 }
 
+/* A kernel that computes long for each element: what comes next is fetched while a block goes
+   through it. Of several operands from memory, the processor by itself may come too late: logaddexp
+   took twice as long for some arrays. For one operand it does well. */
+static void run_ahead(char *const *args, npy_intp n, const loop_info *info) {
+    char *p[MAX_OPERANDS];
+    for (npy_intp start = 0; start < n; start += BLOCK) {
+        const npy_intp m = n - start < BLOCK ? n - start : BLOCK;
+        for (int k = 0; k <= info->nin; k++) {
+            const int size = k < info->nin ? info->in_size : info->out_size;
+            p[k] = args[k] + start * size;
+            for (int byte = 0; n - start > 2 * BLOCK && byte < BLOCK * size; byte += 64)
+                __builtin_prefetch(p[k] + BLOCK * size + byte);
+        }
+        info->kernel(p, m);
+    }
+}
+
 static int lie_side_by_side(const npy_intp *steps, const loop_info *info) {
     int beside = steps[info->nin] == info->out_size;
     for (int k = 0; k < info->nin; k++)
@@ -98,10 +117,13 @@ static int lie_side_by_side(const npy_intp *steps, const loop_info *info) {
 
 static void run_same(char **args, const npy_intp *dims, const npy_intp *steps, void *data) {
     static const npy_intp none[MAX_OPERANDS];
-    if (dims[0] == 1 || lie_side_by_side(steps, data))
-        ((const loop_info *)data)->kernel(args, dims[0]);
+    const loop_info *info = data;
+    if (dims[0] != 1 && !lie_side_by_side(steps, info))
+        run_blocks(args, dims[0], 1, steps, none, info);
+    else if (info->ahead && dims[0] * info->in_size >= AHEAD_FROM)
+        run_ahead(args, dims[0], info);
     else
-        run_blocks(args, dims[0], 1, steps, none, data);
+        info->kernel(args, dims[0]);
 }
 
 /* The same for dims[1] rows, whose steps follow those of the elements. */
@@ -257,24 +279,27 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
 #define LIGHT3(...) MAP3_AS(V_LIGHT, V_SEVERAL, __VA_ARGS__)
 #define LIGHT4(...) MAP4_AS(V_LIGHT, V_SEVERAL, __VA_ARGS__)
 
-#define INFO(NIN, KERNEL, IN, OUT) {KERNEL, NIN, sizeof(IN), sizeof(OUT)}
+#define INFO(NIN, KERNEL, IN, OUT) {KERNEL, NIN, sizeof(IN), sizeof(OUT), 0}
+#define LONG_INFO(NIN, KERNEL, IN, OUT) {KERNEL, NIN, sizeof(IN), sizeof(OUT), (NIN) > 1}
 #define TYPES_1(IN, OUT) IN, OUT
 #define TYPES_2(IN, OUT) IN, IN, OUT
 #define TYPES_3(IN, OUT) IN, IN, IN, OUT
 #define TYPES_4(IN, OUT) IN, IN, IN, IN, OUT
 
-/* The table of a function NAME_f, NAME_d of NIN floats, for float16, float32 and float64. */
-#define FLOAT_TABLE(NIN, NAME)                                                                     \
-    static loop_info NAME##_info[] = {INFO(NIN, NAME##_f, float, float),                           \
-                                      INFO(NIN, NAME##_d, double, double)};                        \
+/* The table of a function NAME_f, NAME_d of NIN floats, for float16, float32 and float64; OF: INFO
+   or LONG_INFO. */
+#define FLOAT_TABLE_OF(NIN, NAME, OF)                                                              \
+    static loop_info NAME##_info[] = {OF(NIN, NAME##_f, float, float),                             \
+                                      OF(NIN, NAME##_d, double, double)};                          \
     static imode_loop NAME##_loops[] = {run_half, run_same, run_same};                             \
     static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[0], &NAME##_info[1]};              \
     static const char NAME##_types[] = {TYPES_##NIN(NPY_HALF, NPY_HALF),                           \
                                         TYPES_##NIN(NPY_FLOAT, NPY_FLOAT),                         \
                                         TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE)};
+#define FLOAT_TABLE(NIN, NAME) FLOAT_TABLE_OF(NIN, NAME, INFO)
 #define FLOATS(NIN, NAME, VALUE_F, VALUE_D)                                                        \
     MAP##NIN(NAME##_f, float, float, VALUE_F) MAP##NIN(NAME##_d, double, double, VALUE_D)          \
-    FLOAT_TABLE(NIN, NAME)
+    FLOAT_TABLE_OF(NIN, NAME, LONG_INFO)
 #define LIGHT_FLOATS(NIN, NAME, VALUE_F, VALUE_D)                                                  \
     LIGHT##NIN(NAME##_f, float, float, VALUE_F) LIGHT##NIN(NAME##_d, double, double, VALUE_D)      \
     FLOAT_TABLE(NIN, NAME)
