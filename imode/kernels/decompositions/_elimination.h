@@ -28,7 +28,7 @@ INLINE void NAME(unload)(T *a, long lda, const T *from, long ld, long m, long n)
 /* The elements of a vector before number `n`. */
 INLINE M NAME(before)(long n)
 {
-    M mask;
+    M mask = {0};
     for (int i = 0; i < LANES; i++)
         mask[i] = i < n ? -1 : 0;
     return mask;
@@ -111,6 +111,29 @@ static void NAME(substitute)(long n, const T *lu, long step, T *x, long ld, long
     }
 }
 
+/* The same for the columns of a unit matrix whose rows have been exchanged: rows x, side by side. */
+static void NAME(substitute_unit)(long n, const T *lu, T *x, long ld)
+{
+    for (long r = 1; r < n; r++) /* L */
+        for (long j = 0; j < ld; j += LANES) {
+            V sum = READ(x, r * ld + j);
+            for (long i = 0; i < r; i++) {
+                const V product = READ(x, i * ld + j) * lu[i * ld + r];
+                sum -= product;
+            }
+            AT(x, r * ld + j) = sum;
+        }
+    for (long r = n - 1; r >= 0; r--) /* U */
+        for (long j = 0; j < ld; j += LANES) {
+            V sum = READ(x, r * ld + j);
+            for (long i = n - 1; i > r; i--) {
+                const V product = READ(x, i * ld + j) * lu[i * ld + r];
+                sum -= product;
+            }
+            AT(x, r * ld + j) = sum / lu[r * ld + r];
+        }
+}
+
 static int NAME(inverse)(long n, T *a)
 {
     T columns[IMODE_FEW * IMODE_FEW], x[IMODE_FEW * IMODE_FEW];
@@ -128,9 +151,11 @@ static int NAME(inverse)(long n, T *a)
         SWAP(int32_t, order[i], order[pivots[i] - 1]);
     memset(x, 0, n * ld * sizeof(T));
     for (long i = 0; i < n; i++)
-        x[order[i] * ld + i] = 1;
-    NAME(substitute)(n, columns, ld, x, ld, n);
-    NAME(unload)(a, n, x, ld, n, n);
+        x[i * ld + order[i]] = 1;
+    NAME(substitute_unit)(n, columns, x, ld);
+    for (long j = 0; j < n; j++)
+        for (long i = 0; i < n; i++)
+            a[j * n + i] = x[i * ld + j];
     return 0;
 }
 
