@@ -148,7 +148,8 @@ V_INLINE void turn_4(char *to, ptrdiff_t step, const char *line) {
         _Alignas(64) T line[BLOCK][BLOCK];                                                         \
         for (ptrdiff_t c = 0; c < columns; c++) {                                                  \
             const char *at = from + c * f[1];                                                      \
-            PREFETCH(at + columns * f[1]); /* of the next block: these lines follow no pattern */  \
+            for (ptrdiff_t b = 0; b < BLOCK * (ptrdiff_t)sizeof(T); b += 64)                       \
+                PREFETCH(at + columns * f[1] + b); /* of the next block: they follow no pattern */ \
             if (f[0] == (ptrdiff_t)sizeof(T))                                                      \
                 memcpy(line[c], at, rows * sizeof(T));                                             \
             else                                                                                   \
