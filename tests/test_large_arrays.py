@@ -41,6 +41,9 @@ COLUMNS = np.random.default_rng(2).integers(0, 500, (300, 500))
 X, A, H = numbers(3, MANY), numbers(4, 300, 500), numbers(5, MANY, dtype="int64", scale=99)
 HOLES = np.where(X < -1, np.float32("nan"), X)
 SHARED = {
+    "logaddexp of float64": lambda: tensor(X[3:].astype(float)).logaddexp(
+        tensor(A.ravel()[3:].astype(float))
+    ),
     "put": lambda: tensor(X).put(tensor(PLACES), tensor(X[::-1])),
     "index_put": lambda: tensor(X).index_put((tensor(PLACES),), tensor(X[::-1])),
     "scatter": lambda: tensor(A).scatter(1, tensor(COLUMNS), tensor(A + 1)),
@@ -556,6 +559,17 @@ def test_float16_is_added_in_float32_and_rounded_once():
         assert found.tolist() == [[2054.0] * 3]  # 2048 + 1 is 2048 in float16
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["logaddexp", "atan2", "hypot"])
+def test_loops_over_far_memory_are_those_over_near_memory(name, dtype):
+    """What is fetched ahead, from 2 MB of an operand on, is no other element."""
+    n = (1 << 21) // np.dtype(dtype).itemsize + 321
+    a, b = tensor(numbers(6, n, dtype=dtype)), tensor(numbers(7, n, dtype=dtype))
+    whole = getattr(imode, name)(a, b)
+    parts = [getattr(imode, name)(a[i : i + 4096], b[i : i + 4096]) for i in range(0, n, 4096)]
+    assert bits(whole) == bits(imode.cat(parts))
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 31, 1000])
 def test_running_sums_of_integers(n):
     x = np.random.default_rng(n).integers(-(2**63), 2**63 - 1, (3, n))
@@ -730,6 +744,31 @@ def test_bags_are_sums_in_order(columns, size):
             if i != 7:
                 wanted[bag] += table[i]
     assert (found.numpy() == wanted).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("columns", [48, 63, 64, 65, 79, 96, 111, 160, 385, 433])
+@pytest.mark.parametrize("rows", [48, 57, 103])
+def test_products_by_panels_of_any_number_of_vectors(rows, columns, dtype):
+    """Of small whole numbers, whose sums are exact: in every order, and deeper than a block."""
+    rng = np.random.default_rng(columns)
+    a = rng.integers(-4, 5, (rows, 900)).astype(dtype)
+    b = rng.integers(-4, 5, (900, columns)).astype(dtype)
+    of_columns = tensor(a.T).t(), tensor(b.T).t()
+    for left in (tensor(a), of_columns[0]):
+        for right in (tensor(b), of_columns[1]):
+            assert np.array_equal((left @ right).numpy(), a @ b)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [5, 8, 13, 16])
+def test_inverses_of_a_stack(n, dtype):
+    a = numbers(n, 7, n, n, dtype=dtype) + 3 * np.eye(n, dtype=dtype)
+    found = imode.linalg.inv(tensor(a)).numpy()
+    close = 1e-4 if dtype == "float32" else 1e-12
+    assert np.allclose(found @ a, np.eye(n), atol=close)
+    for one, alone in zip(found, a, strict=True):
+        assert one.tobytes() == imode.linalg.inv(tensor(alone)).numpy().tobytes()
 
 
 @pytest.mark.parametrize("shape", [(8, 512, 80), (64, 65, 63), (129, 300, 33), (100, 9, 1000)])

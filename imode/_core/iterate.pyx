@@ -200,6 +200,7 @@ ctypedef struct Job:              # one call of an inner loop, split over thread
     char* data[MAX_IN + 1]
     npy_intp steps[MAX_IN + 1]
     int n_operands
+    npy_intp n
 
 
 cdef void _part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
@@ -212,6 +213,13 @@ cdef void _part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     job.loop(data, &n, job.steps, job.loop_data)
 
 
+cdef void _units(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Units begin to end. A loop's last elements, too few for a vector, may differ in the last bit
+    from what a vector would give: where they are must not depend on the number of threads."""
+    cdef Job* job = <Job*>context
+    _part(job, begin * UNIT, min(end * UNIT, job.n))
+
+
 # Note [The pace of a loop]
 #
 # How many elements are worth a thread depends on the loop, and on the level of the processor that
@@ -220,6 +228,7 @@ cdef void _part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
 # may have been interrupted. What a loop computes does not depend on how it is shared out.
 
 cdef enum:
+    UNIT = 64                     # elements that one thread has: whole vectors, and cache lines
     TIMED = 8192                  # from so many elements on, below GIL_FREE, loops have a pace
     TIMES = 4                     # calls that are timed
     WORTH = 4000                  # nanoseconds that are worth a thread
@@ -261,17 +270,17 @@ cdef void run(loop_t loop, void* loop_data, int n_operands, char** data, npy_int
     if n < TIMED or n < GIL_FREE and num_threads() == 1:
         loop(data, &n, steps, loop_data)
         return
-    job.loop, job.loop_data, job.n_operands = loop, loop_data, n_operands
+    job.loop, job.loop_data, job.n_operands, job.n = loop, loop_data, n_operands, n
     for i in range(n_operands):
         job.data[i] = data[i]
         job.steps[i] = steps[i]
     if n >= GIL_FREE:
         with nogil:
-            parallel_for(n, GRAIN, _part, &job)
+            parallel_for((n + UNIT - 1) // UNIT, GRAIN // UNIT, _units, &job)
         return
     grain = _run_timed(&job, n)
     if grain:
-        parallel_for(n, max(grain, <npy_intp>TIMED // 2), _part, &job)
+        parallel_for((n + UNIT - 1) // UNIT, max(grain, <npy_intp>TIMED // 2) // UNIT, _units, &job)
 
 
 # ---- operands whose elements lie apart ----
