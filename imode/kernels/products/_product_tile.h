@@ -11,8 +11,8 @@ typedef T NAME(vec);
 #endif
 
 #define VEC NAME(vec)
-#ifdef LOAD_PART
-#define VECS 3 /* 24 of 32 registers hold sums */
+#if defined(LOAD_PART) && !defined(UNPACKED)
+#define VECS 3 /* 24 of 32 registers hold sums; it pays where b is packed */
 #else
 #define VECS 2
 #endif
@@ -88,11 +88,14 @@ NOINLINE void NAME(whole_tile)(int vecs, int cut, long part, long depth, const T
     }
 #endif
 #define OF(V, CUT) NAME(tile)(ROWS, V, CUT, part, depth, a, ai, ak, b, ldb, out, ldo, add)
+#if VECS == 3
+    if (vecs == 3)
+        cut ? OF(3, 1) : OF(3, 0);
+    else
+#endif
 #ifdef LOAD_PART
     if (cut)
-        vecs == 3 ? OF(3, 1) : vecs == 2 ? OF(2, 1) : OF(1, 1);
-    else if (vecs == 3)
-        OF(3, 0);
+        vecs == 2 ? OF(2, 1) : OF(1, 1);
     else
 #endif
     if (vecs == 2)
@@ -163,24 +166,24 @@ static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long
 #ifdef LOAD_PART
 /* COLUMNS, for numbers that the compiler knows. */
 #define OF_VECS(vecs, cut)                                                                        \
-    switch (vecs + (cut ? 3 : 0)) {                                                               \
-    case 1:                                                                                       \
+    switch (2 * (vecs) + (cut)) {                                                                 \
+    case 2:                                                                                       \
         COLUMNS(1, 0, 0, at);                                                                     \
         break;                                                                                    \
-    case 2:                                                                                       \
-        COLUMNS(2, 0, 0, at);                                                                     \
-        break;                                                                                    \
     case 3:                                                                                       \
-        COLUMNS(3, 0, 0, at);                                                                     \
+        COLUMNS(1, 1, part, at);                                                                  \
         break;                                                                                    \
     case 4:                                                                                       \
-        COLUMNS(1, 1, part, at);                                                                  \
+        COLUMNS(2, 0, 0, at);                                                                     \
         break;                                                                                    \
     case 5:                                                                                       \
         COLUMNS(2, 1, part, at);                                                                  \
         break;                                                                                    \
+    case 6:                                                                                       \
+        COLUMNS(VECS, 0, 0, at);                                                                  \
+        break;                                                                                    \
     default:                                                                                      \
-        COLUMNS(3, 1, part, at);                                                                  \
+        COLUMNS(VECS, 1, part, at);                                                               \
     }
 #endif
 
