@@ -54,7 +54,10 @@ WRITTEN_OUT = re.compile(r"_(attention|factor|gemm|orthogonal|recurrent|spectral
 # What is left at the ends of loops -O3 would write out, up to fifteen elements for each level of
 # processor: a tenth of modules with loops over elements, a fifth of those with loops over planes.
 # How many instructions may be, by the names of the files.
-ENDS = {r"_(along|copy|dtype|loops|loss|pool|ranges|special)\.c": 40, r"_(planes|rows|whole)\.c": 100}
+ENDS = {
+    r"_(along|copy|dtype|loops|loss|pool|ranges|special)\.c": 40,
+    r"_(planes|rows|whole)\.c": 100,
+}
 
 # Modules that calls of operators run through seldom or never: -Og compiles them in two thirds of
 # the time that -O1 or -Os takes.

@@ -14,7 +14,7 @@
 
 #define BLOCK 256
 #define BLOCK_BYTES 2048 /* of each operand, where it is copied: more leave too little of the L1 */
-#define AHEAD_FROM (1 << 22) /* bytes of an operand that are not in a near cache, and worth fetching */
+#define AHEAD_FROM (1 << 20) /* bytes of an operand that is not in a near cache: worth fetching */
 #define MAX_OPERANDS 5
 
 typedef struct {
