@@ -70,12 +70,6 @@ INLINE void NAME(tile)(const int rows, const int vecs, const int cut, long part,
 #undef LOAD
 #undef STORE
 
-/* The vectors of a panel, of `left` ones. */
-INLINE int NAME(broad)(long left)
-{
-    return left > 4 || left == VECS ? VECS : left < 2 ? 1 : 2;
-}
-
 /* A tile of all ROWS, with the registers to itself. */
 NOINLINE void NAME(whole_tile)(int vecs, int cut, long part, long depth, const T *a, long ai,
                                long ak, const T *b, long ldb, T *out, long ldo, int add)
@@ -163,30 +157,6 @@ static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long
 }
 #endif
 
-#ifdef LOAD_PART
-/* COLUMNS, for numbers that the compiler knows. */
-#define OF_VECS(vecs, cut)                                                                        \
-    switch (2 * (vecs) + (cut)) {                                                                 \
-    case 2:                                                                                       \
-        COLUMNS(1, 0, 0, at);                                                                     \
-        break;                                                                                    \
-    case 3:                                                                                       \
-        COLUMNS(1, 1, part, at);                                                                  \
-        break;                                                                                    \
-    case 4:                                                                                       \
-        COLUMNS(2, 0, 0, at);                                                                     \
-        break;                                                                                    \
-    case 5:                                                                                       \
-        COLUMNS(2, 1, part, at);                                                                  \
-        break;                                                                                    \
-    case 6:                                                                                       \
-        COLUMNS(VECS, 0, 0, at);                                                                  \
-        break;                                                                                    \
-    default:                                                                                      \
-        COLUMNS(VECS, 1, part, at);                                                               \
-    }
-#endif
-
 static inline void NAME(product)(long rows, long cols, long depth, const T *a, long ai, long ak,
                           const T *b, long ldb, T *out, long ldo, int add)
 {
@@ -195,12 +165,12 @@ static inline void NAME(product)(long rows, long cols, long depth, const T *a, l
                 ldo, add)
     long j = 0;
 #ifdef LOAD_PART
-    while (j < cols) {
-        const int vecs = NAME(broad)((cols - j + LANES - 1) / LANES);
-        const long part = cols - j - (vecs - 1) * LANES, at = j;
-        j += vecs * LANES;
-        OF_VECS(vecs, part < LANES)
-    }
+    for (; j + PANEL <= cols; j += PANEL)
+        COLUMNS(2, 0, 0, j);
+    if (j + LANES < cols)
+        COLUMNS(2, 1, cols - j - LANES, j);
+    else if (j < cols)
+        COLUMNS(1, 1, cols - j, j);
 #else
     /* The last columns, too few for a vector, together with some before them. */
     for (; j + LANES < cols && (j + PANEL <= cols || (!add && cols >= PANEL)); j += PANEL)
@@ -301,6 +271,12 @@ INLINE void NAME(turn_4)(const T *from, long lead, T *to, long ldt)
 #endif
 }
 
+/* The vectors of a panel, of `left` ones. */
+INLINE int NAME(broad)(long left)
+{
+    return left > 4 || left == VECS ? VECS : left < 2 ? 1 : 2;
+}
+
 /* b[k, j] = from[k * sk + j * sj], as panels, the last filled up with zeros. */
 static void NAME(pack)(long depth, long cols, const T *from, long sk, long sj, T *to)
 {
@@ -358,6 +334,30 @@ static void NAME(edge)(long rows, long cols, long depth, const T *a, long ai, lo
                 out[r * ldo + j] = part[r * PANEL + j];
     }
 }
+#endif
+
+#ifdef LOAD_PART
+/* COLUMNS, for numbers that the compiler knows. */
+#define OF_VECS(vecs, cut)                                                                        \
+    switch (2 * (vecs) + (cut)) {                                                                 \
+    case 2:                                                                                       \
+        COLUMNS(1, 0, 0, at);                                                                     \
+        break;                                                                                    \
+    case 3:                                                                                       \
+        COLUMNS(1, 1, part, at);                                                                  \
+        break;                                                                                    \
+    case 4:                                                                                       \
+        COLUMNS(2, 0, 0, at);                                                                     \
+        break;                                                                                    \
+    case 5:                                                                                       \
+        COLUMNS(2, 1, part, at);                                                                  \
+        break;                                                                                    \
+    case 6:                                                                                       \
+        COLUMNS(VECS, 0, 0, at);                                                                  \
+        break;                                                                                    \
+    default:                                                                                      \
+        COLUMNS(VECS, 1, part, at);                                                               \
+    }
 #endif
 
 /* The product with a packed b; see `strip` for `next`. Rows of out must hold `cols` elements. */
