@@ -4,6 +4,8 @@
      T      element type             LANES  elements of a vector (1: no vectors)
      ROWS   rows of a register tile  NAME(x)  x with a suffix for the combination
      EXP, TANH, SIGMOID  functions of one element
+     ADD_TO(sum, v)  adds to a vector, in its register
+     SPREAD  if no instruction reads one element into all of a vector
    and where the file defines WIDEST, AVX-512 for double, too, and at this level
      LOAD_PART(p, n), STORE_PART(p, n, v)  the first n elements of a vector
    PICK(kernel, args) then returns the widest that the machine runs, for `wide` double, else float. */
@@ -20,28 +22,42 @@
 #define UNROLL
 #endif
 
+/* Left to itself, GCC adds into another register and copies that back: SSE has no third operand. */
+#if CHOOSE
+#define SSE_ADD(add, sum, v) __asm__(add " %1, %0" : "+x"(sum) : "x"(v))
+#define ROWS 6
+#else
 #define ROWS 4
+#endif
+
 #define T float
 #define EXP v_expf
 #define TANH v_tanhf
 #define SIGMOID v_sigmoidf
 #define LANES (BYTES ? BYTES / 4 : 1)
 #define SUFFIX float_any
+#if CHOOSE
+#define SPREAD
+#define ADD_TO(sum, v) SSE_ADD("addps", sum, v)
+#else
+#define ADD_TO(sum, v) sum += v
+#endif
 #include LOOPS
+#undef ADD_TO
 #undef LANES
 #undef SUFFIX
 #if CHOOSE
-#undef ROWS
+#undef SPREAD
+#define ADD_TO(sum, v) sum += v
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
-#define ROWS 6
 #define LANES 8
 #define SUFFIX float_v3
 #include LOOPS
 #undef LANES
 #undef SUFFIX
-#undef ROWS
 #pragma GCC pop_options
+#undef ROWS
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw,prefer-vector-width=512")
 #define ROWS 8
@@ -56,9 +72,10 @@
 #undef STORE_PART
 #undef LANES
 #undef SUFFIX
-#undef ROWS
 #pragma GCC pop_options
-#define ROWS 4
+#undef ROWS
+#undef ADD_TO
+#define ROWS 6
 #endif
 #undef T
 #undef EXP
@@ -71,21 +88,26 @@
 #define SIGMOID(v) (1 / (1 + v_exp(-(v))))
 #define LANES (BYTES ? BYTES / 8 : 1)
 #define SUFFIX double_any
+#if CHOOSE
+#define ADD_TO(sum, v) SSE_ADD("addpd", sum, v)
+#else
+#define ADD_TO(sum, v) sum += v
+#endif
 #include LOOPS
 #undef LANES
 #undef SUFFIX
 #if CHOOSE
-#undef ROWS
+#undef ADD_TO
+#define ADD_TO(sum, v) sum += v
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
-#define ROWS 6
 #define LANES 4
 #define SUFFIX double_v3
 #include LOOPS
 #undef LANES
 #undef SUFFIX
-#undef ROWS
 #pragma GCC pop_options
+#undef ROWS
 #ifdef WIDEST
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw,prefer-vector-width=512")
@@ -99,11 +121,12 @@
 #undef STORE_PART
 #undef LANES
 #undef SUFFIX
-#undef ROWS
 #pragma GCC pop_options
+#undef ROWS
 #endif
 #define ROWS 4
 #endif
+#undef ADD_TO
 
 #if CHOOSE
 #ifdef WIDEST

@@ -13,6 +13,24 @@
 #define UNPACKED
 #include "_levels.h"
 
+/* By rows of b, in tiles: as long as b stays near, but for a large product that is not `alone`,
+   which several threads can share; by rows of b, for fewer rows than a tile: up to 40 000
+   multiplications, 512 for one row. By dot products, for few rows: as long as b stays in the
+   cache. */
+int imode_small_product(int alone, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdiff_t bm) {
+#if defined(__GNUC__)
+    ptrdiff_t near = 20000;
+#if CHOOSE
+    if (level() == 0) near = 6000; /* what packs it spreads a, too */
+#endif
+    if (bm == 1 && n >= 4) return k * m <= near && n * k * m <= (alone ? 4000000 : 1000000);
+    return n * k * m <= (bm == 1 ? (n == 1 ? 512 : 40000) : n <= 4 ? 300000 : 8192);
+#else
+    (void)alone;
+    return n * k * m <= 64;
+#endif
+}
+
 /* c (n, m) = a (n, k) @ b (k, m), the rows of b contiguous; of double if `wide`. */
 static void tiles(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t an,
                   ptrdiff_t ak, const void* b, ptrdiff_t bk, void* c) {

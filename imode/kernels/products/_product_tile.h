@@ -16,6 +16,9 @@ typedef T NAME(vec);
 #else
 #define VECS 2
 #endif
+#ifndef LEFT
+#define LEFT T   /* what the tile reads of a for each of its elements */
+#endif
 #define PANEL (2 * LANES)
 #define DEEP 512 /* rows of b that a tail of columns is copied of, at once */
 #define FAR 64   /* rows of b that take as long as a part of out from memory */
@@ -53,10 +56,10 @@ INLINE void NAME(tile)(const int rows, const int vecs, const int cut, long part,
             right[j] = LOAD(b + k * ldb + j * LANES, j);
         UNROLL
         for (int i = 0; i < rows; i++) {
-            const T left = (i < 4 ? a : lower)[i % 4 * ai + k * ak];
+            const LEFT left = *(const LEFT *)&(i < 4 ? a : lower)[i % 4 * ai + k * ak];
             UNROLL
             for (int j = 0; j < vecs; j++)
-                sum[i][j] += left * right[j];
+                ADD_TO(sum[i][j], left * right[j]);
         }
     }
     UNROLL
@@ -389,5 +392,6 @@ static void NAME(packed)(long rows, long cols, long depth, const T *a, long ai, 
 #undef COLUMNS
 }
 #endif
+#undef LEFT
 #undef VECS
 #undef OF_VECS

@@ -5,21 +5,8 @@
 
 #include <stddef.h>
 
-/* Whether imode_small_matmul is faster than the BLAS and than packing b, as measured. By rows of b,
-   in tiles: as long as b stays near, but for a large product that is not `alone`, which several
-   threads can share; by rows of b, for fewer rows than a tile: up to 40 000 multiplications, 512
-   for one row. By dot products, for few rows: as long as b stays in the cache. */
-static inline int imode_small_product(int alone, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m,
-                                      ptrdiff_t bm) {
-#if defined(__GNUC__)
-    if (bm == 1 && n >= 4)
-        return k * m <= 20000 && n * k * m <= (alone ? 4000000 : 1000000);
-    return n * k * m <= (bm == 1 ? (n == 1 ? 512 : 40000) : n <= 4 ? 300000 : 8192);
-#else
-    (void)alone;
-    return n * k * m <= 64;
-#endif
-}
+/* Whether imode_small_matmul is faster than the BLAS and than packing b, as measured. */
+int imode_small_product(int alone, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdiff_t bm);
 
 /* Fetch n bytes that will be read soon: of short stretches no processor foresees the next. */
 static inline void imode_fetch(const char* p, ptrdiff_t n) {
