@@ -30,7 +30,10 @@ typedef struct {
         const T x = *(const T *)from;                                                              \
         for (npy_intp i = 0; i < n; i++)                                                           \
             ((T *)to)[i] = x;                                                                      \
-    } else                                                                                         \
+    } else if (step == 2 * sizeof(T)) /* every other one, by vectors */                            \
+        for (npy_intp i = 0; i < n; i++)                                                           \
+            ((T *)to)[i] = ((const T *)from)[2 * i];                                               \
+    else                                                                                           \
         for (npy_intp i = 0; i < n; i++)                                                           \
             ((T *)to)[i] = *(const T *)(from + i * step)
 #define SCATTER(T)                                                                                 \
