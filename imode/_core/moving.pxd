@@ -17,6 +17,14 @@ cdef extern from "moving.h":
 cdef void bring_together(char* to, const char* source, npy_intp by, npy_intp step, npy_intp rows,
                          npy_intp n, npy_intp item) noexcept nogil
 
+# Copy such rows from where they lie side by side to ones `by` and `step` bytes apart.
+cdef void spread_out(char* to, const char* source, npy_intp by, npy_intp step, npy_intp rows,
+                     npy_intp n, npy_intp item) noexcept nogil
+
+# Merge the dimensions of a move and bring them into the order in which they are walked; the last
+# has the smallest steps of `to`.
+cdef void plan_move(imode_move* m) noexcept nogil
+
 # Run a move; nothing in it may be empty. The item is of 1, 2, 4, 8 or 16 bytes. It is changed.
 cdef void run_move(imode_move* m) noexcept nogil
 

@@ -29,6 +29,19 @@ cdef void bring_together(char* to, const char* source, npy_intp by, npy_intp ste
     imode_run_move(&m, 0, rows)
 
 
+cdef void spread_out(char* to, const char* source, npy_intp by, npy_intp step, npy_intp rows,
+                     npy_intp n, npy_intp item) noexcept nogil:
+    cdef imode_move m
+    m.to, m.from_, m.item, m.nd = to, source, item, 2
+    m.dims[0], m.to_steps[0], m.from_steps[0] = rows, by, n * item
+    m.dims[1], m.to_steps[1], m.from_steps[1] = n, step, item
+    imode_run_move(&m, 0, rows)
+
+
+cdef void plan_move(imode_move* m) noexcept nogil:
+    imode_plan_move(m)
+
+
 cdef void run_move(imode_move* m) noexcept nogil:
     cdef npy_intp row = m.item
     cdef int d

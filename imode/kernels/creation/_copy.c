@@ -23,6 +23,7 @@ void imode_float_to_brain(char *to, const char *from, ptrdiff_t n) {
 }
 
 typedef uint8_t truth, byte;
+typedef int32_t int32;
 typedef int64_t int64;
 
 #define CONVERT(A, B, TO, BY)                                                                      \
@@ -41,6 +42,7 @@ CONVERT(float, double, double, double)
 CONVERT(byte, float, float, uint8_t)
 CONVERT(byte, double, double, uint8_t)
 CONVERT(byte, int64, int64_t, uint8_t)
+CONVERT(int32, float, float, int32_t)
 CONVERT(double, float, float, float)
 /* A block whose numbers int32 holds (to double its loop is no faster), or double; another one by
    one. */
@@ -74,6 +76,7 @@ CONVERT(double, float, float, float)
 CONVERT_WHOLE(float, float)
 CONVERT_WHOLE(double, double)
 CONVERT(truth, float, float, _Bool)
+CONVERT(truth, int64, int64_t, _Bool)
 CONVERT(float, truth, uint8_t, _Bool)
 CONVERT(double, truth, uint8_t, _Bool)
 CONVERT(int64, truth, uint8_t, _Bool)
@@ -93,18 +96,24 @@ THROUGH_FLOATS(double, double)
 THROUGH_FLOATS(byte, uint8_t)
 THROUGH_FLOATS(int32, int32_t)
 THROUGH_FLOATS(int64, int64_t)
+THROUGH_FLOAT(half, brain, uint16_t)
+THROUGH_FLOAT(brain, half, uint16_t)
 
-#define FROM_DOUBLE(B)                                                                             \
-    void imode_double_to_##B(char *to, const char *from, ptrdiff_t n) {                            \
+#define BY_FLOAT(A, B, FROM)                                                                       \
+    void imode_##A##_to_##B(char *to, const char *from, ptrdiff_t n) {                             \
         _Alignas(64) float block[WIDE_BLOCK];                                                      \
         for (ptrdiff_t i = 0; i < n; i += WIDE_BLOCK) {                                            \
             const ptrdiff_t m = n - i < WIDE_BLOCK ? n - i : WIDE_BLOCK;                           \
-            imode_double_to_float((char *)block, from + 8 * i, m);                                 \
+            imode_##A##_to_float((char *)block, (const char *)((const FROM *)from + i), m);        \
             to_##B(to + 2 * i, block, 2, m);                                                       \
         }                                                                                          \
     }
-FROM_DOUBLE(half)
-FROM_DOUBLE(brain)
+#define BY_FLOATS(A, FROM) BY_FLOAT(A, half, FROM) BY_FLOAT(A, brain, FROM)
+BY_FLOATS(double, double)
+BY_FLOATS(truth, uint8_t)
+BY_FLOATS(byte, uint8_t)
+BY_FLOATS(int32, int32_t)
+BY_FLOATS(int64, int64_t)
 
 V_CLONES void imode_narrow_to_truth(char *to, const char *from, ptrdiff_t n) {
     for (ptrdiff_t i = 0; i < n; i++)

@@ -8,6 +8,8 @@ typedef void (*imode_converter)(char *to, const char *from, ptrdiff_t n);
 
 void imode_half_to_float(char *to, const char *from, ptrdiff_t n);
 void imode_float_to_half(char *to, const char *from, ptrdiff_t n);
+void imode_half_to_brain(char *to, const char *from, ptrdiff_t n);
+void imode_brain_to_half(char *to, const char *from, ptrdiff_t n);
 void imode_brain_to_float(char *to, const char *from, ptrdiff_t n);
 void imode_float_to_brain(char *to, const char *from, ptrdiff_t n);
 void imode_half_to_double(char *to, const char *from, ptrdiff_t n);
@@ -16,6 +18,14 @@ void imode_narrow_to_truth(char *to, const char *from, ptrdiff_t n); /* of both 
 /* By way of float, as PyTorch rounds. */
 void imode_double_to_half(char *to, const char *from, ptrdiff_t n);
 void imode_double_to_brain(char *to, const char *from, ptrdiff_t n);
+void imode_truth_to_half(char *to, const char *from, ptrdiff_t n);
+void imode_truth_to_brain(char *to, const char *from, ptrdiff_t n);
+void imode_byte_to_half(char *to, const char *from, ptrdiff_t n);
+void imode_byte_to_brain(char *to, const char *from, ptrdiff_t n);
+void imode_int32_to_half(char *to, const char *from, ptrdiff_t n);
+void imode_int32_to_brain(char *to, const char *from, ptrdiff_t n);
+void imode_int64_to_half(char *to, const char *from, ptrdiff_t n);
+void imode_int64_to_brain(char *to, const char *from, ptrdiff_t n);
 
 /* Beyond an integer's range: what the processor gives. */
 void imode_half_to_byte(char *to, const char *from, ptrdiff_t n);
@@ -37,8 +47,10 @@ void imode_byte_to_double(char *to, const char *from, ptrdiff_t n);
 void imode_byte_to_int64(char *to, const char *from, ptrdiff_t n);
 void imode_float_to_double(char *to, const char *from, ptrdiff_t n);
 void imode_double_to_float(char *to, const char *from, ptrdiff_t n);
+void imode_int32_to_float(char *to, const char *from, ptrdiff_t n);
 void imode_int64_to_float(char *to, const char *from, ptrdiff_t n);
 void imode_int64_to_double(char *to, const char *from, ptrdiff_t n);
+void imode_truth_to_int64(char *to, const char *from, ptrdiff_t n);
 void imode_truth_to_float(char *to, const char *from, ptrdiff_t n);
 void imode_float_to_truth(char *to, const char *from, ptrdiff_t n);
 void imode_double_to_truth(char *to, const char *from, ptrdiff_t n);

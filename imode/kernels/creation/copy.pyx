@@ -16,7 +16,8 @@ from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport empty_like as in_order
 from imode._core.making cimport wrap
 from imode._core.moving cimport (
-    clear, convert_into, copy_bytes, fill_with, imode_move, move_into, run_move)
+    bring_together, clear, convert_into, copy_bytes, fill_with, imode_move, move_into, plan_move,
+    run_move, spread_out)
 from imode._core.overlap cimport ranges_meet
 from imode._core.parallel cimport Thread, give_up_gil, parallel_for, skipping, take_gil
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
@@ -29,19 +30,27 @@ from numpy cimport ndarray, npy_intp
 
 import numpy as np
 
-from imode.kernels.pointwise.loops import halves
-
 cnp.import_array()
 
 cdef extern from "convert.h" nogil:
     void imode_half_to_float(char* to, const char* source, npy_intp n) noexcept
     void imode_float_to_half(char* to, const char* source, npy_intp n) noexcept
+    void imode_half_to_brain(char* to, const char* source, npy_intp n) noexcept
+    void imode_brain_to_half(char* to, const char* source, npy_intp n) noexcept
     void imode_brain_to_float(char* to, const char* source, npy_intp n) noexcept
     void imode_float_to_brain(char* to, const char* source, npy_intp n) noexcept
     void imode_half_to_double(char* to, const char* source, npy_intp n) noexcept
     void imode_brain_to_double(char* to, const char* source, npy_intp n) noexcept
     void imode_double_to_half(char* to, const char* source, npy_intp n) noexcept
     void imode_double_to_brain(char* to, const char* source, npy_intp n) noexcept
+    void imode_truth_to_half(char* to, const char* source, npy_intp n) noexcept
+    void imode_truth_to_brain(char* to, const char* source, npy_intp n) noexcept
+    void imode_byte_to_half(char* to, const char* source, npy_intp n) noexcept
+    void imode_byte_to_brain(char* to, const char* source, npy_intp n) noexcept
+    void imode_int32_to_half(char* to, const char* source, npy_intp n) noexcept
+    void imode_int32_to_brain(char* to, const char* source, npy_intp n) noexcept
+    void imode_int64_to_half(char* to, const char* source, npy_intp n) noexcept
+    void imode_int64_to_brain(char* to, const char* source, npy_intp n) noexcept
     void imode_narrow_to_truth(char* to, const char* source, npy_intp n) noexcept
     void imode_half_to_byte(char* to, const char* source, npy_intp n) noexcept
     void imode_brain_to_byte(char* to, const char* source, npy_intp n) noexcept
@@ -60,16 +69,19 @@ cdef extern from "convert.h" nogil:
     void imode_double_to_int64(char* to, const char* source, npy_intp n) noexcept
     void imode_float_to_double(char* to, const char* source, npy_intp n) noexcept
     void imode_double_to_float(char* to, const char* source, npy_intp n) noexcept
+    void imode_int32_to_float(char* to, const char* source, npy_intp n) noexcept
     void imode_int64_to_float(char* to, const char* source, npy_intp n) noexcept
     void imode_int64_to_double(char* to, const char* source, npy_intp n) noexcept
+    void imode_truth_to_int64(char* to, const char* source, npy_intp n) noexcept
     void imode_truth_to_float(char* to, const char* source, npy_intp n) noexcept
     void imode_float_to_truth(char* to, const char* source, npy_intp n) noexcept
     void imode_double_to_truth(char* to, const char* source, npy_intp n) noexcept
     void imode_int64_to_truth(char* to, const char* source, npy_intp n) noexcept
 
 cdef enum:
-    LARGE = 256                   # from so many elements on, the call of a ufunc pays
     GRAIN = 32768                 # fewest elements per thread
+    BLOCK = 1024                  # elements of a buffer
+    PIECE = 64                    # of a row that is read from as many lines of the cache
 
 
 cdef bint _overlaps_itself(Fields* array) noexcept:
@@ -100,6 +112,7 @@ cdef struct Conversion:
     const char* source
     npy_intp wide                 # bytes of an element of `to`,
     npy_intp item                 # and of `source`
+    imode_move* plan              # of what does not lie side by side
 
 
 cdef imode_converter[N_DTYPES][N_DTYPES] _converters      # by Codes, from and to; NULL: NumPy's
@@ -134,8 +147,20 @@ _converters[<int>UINT8][<int>FLOAT64] = imode_byte_to_double
 _converters[<int>UINT8][<int>INT64] = imode_byte_to_int64
 _converters[<int>INT64][<int>FLOAT32] = imode_int64_to_float
 _converters[<int>BOOL][<int>FLOAT32] = imode_truth_to_float
+_converters[<int>FLOAT16][<int>BFLOAT16] = imode_half_to_brain
+_converters[<int>BFLOAT16][<int>FLOAT16] = imode_brain_to_half
+_converters[<int>BOOL][<int>INT64] = imode_truth_to_int64
 _converters[<int>INT64][<int>BOOL] = imode_int64_to_truth
 _converters[<int>INT64][<int>FLOAT64] = imode_int64_to_double
+_converters[<int>INT32][<int>FLOAT32] = imode_int32_to_float
+_converters[<int>BOOL][<int>FLOAT16] = imode_truth_to_half
+_converters[<int>BOOL][<int>BFLOAT16] = imode_truth_to_brain
+_converters[<int>UINT8][<int>FLOAT16] = imode_byte_to_half
+_converters[<int>UINT8][<int>BFLOAT16] = imode_byte_to_brain
+_converters[<int>INT32][<int>FLOAT16] = imode_int32_to_half
+_converters[<int>INT32][<int>BFLOAT16] = imode_int32_to_brain
+_converters[<int>INT64][<int>FLOAT16] = imode_int64_to_half
+_converters[<int>INT64][<int>BFLOAT16] = imode_int64_to_brain
 
 
 cdef imode_converter converter(int source, int target) noexcept:
@@ -149,6 +174,78 @@ cdef void _convert_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcep
     c.run(c.to + begin * c.wide, c.source + begin * c.item, end - begin)
 
 
+cdef void _convert_rows(Conversion* c, char* to, const char* source, npy_intp rows, npy_intp n,
+                        npy_intp to_by, npy_intp to_step, npy_intp by, npy_intp step) noexcept nogil:
+    """Rows of n elements: as they lie, or a block at a time by way of dense buffers."""
+    cdef uint64_t[BLOCK] read
+    cdef uint64_t[BLOCK] written
+    cdef bint down = rows > 1 and by * by < step * step   # the elements of a column lie nearer
+    cdef npy_intp i, j = 0, k, high, broad = min(n, PIECE if down else BLOCK)
+    cdef npy_intp most = BLOCK // broad
+    cdef char* found
+    if step == c.item and to_step == c.wide and n >= PIECE:
+        for i in range(rows):
+            c.run(to + i * to_by, source + i * by, n)
+        return
+    while j < n:
+        k = min(broad, n - j)
+        i = 0
+        while i < rows:
+            high = min(most, rows - i)
+            found = to + i * to_by + j * to_step
+            bring_together(<char*>read, source + i * by + j * step, by, step, high, k, c.item)
+            if to_step == c.wide and (high == 1 or to_by == k * c.wide):
+                c.run(found, <char*>read, high * k)
+            else:
+                c.run(<char*>written, <char*>read, high * k)
+                spread_out(found, <char*>written, to_by, to_step, high, k, c.wide)
+            i += high
+        j += k
+
+
+cdef void _convert_planes(Conversion* c, char* to, const char* source, int d,
+                          npy_intp first) noexcept nogil:
+    """The dimensions from d on, of which the first has so many."""
+    cdef imode_move* m = c.plan
+    cdef npy_intp i
+    if d == m.nd - 1:
+        _convert_rows(c, to, source, 1, first, 0, m.to_steps[d], 0, m.from_steps[d])
+    elif d == m.nd - 2:
+        _convert_rows(c, to, source, first, m.dims[d + 1], m.to_steps[d], m.to_steps[d + 1],
+                      m.from_steps[d], m.from_steps[d + 1])
+    else:
+        for i in range(first):
+            _convert_planes(c, to + i * m.to_steps[d], source + i * m.from_steps[d], d + 1,
+                            m.dims[d + 1])
+
+
+cdef void _convert_planned(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """The part whose first index is from `begin` up to `end`."""
+    cdef Conversion* c = <Conversion*>context
+    _convert_planes(c, c.to + begin * c.plan.to_steps[0], c.source + begin * c.plan.from_steps[0],
+                    0, end - begin)
+
+
+cdef void _convert_strided(Conversion* c, ndarray target, ndarray source) noexcept:
+    cdef imode_move m
+    cdef int d
+    cdef npy_intp row = 1
+    m.to, m.from_, m.item, m.nd = c.to, c.source, c.item, target.ndim
+    for d in range(m.nd):
+        m.dims[d], m.to_steps[d], m.from_steps[d] = (
+            target.shape[d], target.strides[d], source.strides[d])
+        if m.dims[d] == 0:
+            return
+    plan_move(&m)
+    if m.nd == 0:
+        c.run(c.to, c.source, 1)
+        return
+    for d in range(1, m.nd):
+        row *= m.dims[d]
+    c.plan = &m
+    parallel_for(m.dims[0], GRAIN // row + 1, _convert_planned, c)
+
+
 cdef int write(ndarray target, ndarray source) except -1:
     cdef int a = code_of[cnp.PyArray_TYPE(source)]
     cdef int b = code_of[cnp.PyArray_TYPE(target)]
@@ -158,17 +255,18 @@ cdef int write(ndarray target, ndarray source) except -1:
     if skipping():
         return 0
     c.run = converter(a, b)
-    if c.run != NULL and cnp.PyArray_IS_C_CONTIGUOUS(source) and (
-            cnp.PyArray_IS_C_CONTIGUOUS(target)):
-        c.to, c.source = <char*>cnp.PyArray_DATA(target), <const char*>cnp.PyArray_DATA(source)
-        c.wide, c.item = cnp.PyArray_ITEMSIZE(target), cnp.PyArray_ITEMSIZE(source)
-        thread = give_up_gil(n)
+    if c.run == NULL:
+        if a != b or not move_into(target, source):
+            convert_into(target, source)
+        return 0
+    c.to, c.source = <char*>cnp.PyArray_DATA(target), <const char*>cnp.PyArray_DATA(source)
+    c.wide, c.item = cnp.PyArray_ITEMSIZE(target), cnp.PyArray_ITEMSIZE(source)
+    thread = give_up_gil(n)
+    if cnp.PyArray_IS_C_CONTIGUOUS(source) and cnp.PyArray_IS_C_CONTIGUOUS(target):
         parallel_for(n, GRAIN, _convert_part, &c)
-        take_gil(thread)
-    elif n >= LARGE and ((a == FLOAT16 and b == FLOAT32) or (a == FLOAT32 and b == FLOAT16)):
-        halves(source, target)    # NumPy's loops are slow
-    elif a != b or not move_into(target, source):
-        convert_into(target, source)
+    else:
+        _convert_strided(&c, target, source)
+    take_gil(thread)
     return 0
 
 
@@ -223,8 +321,7 @@ cdef object _copy(Operator op, keyset_t keys, PyObject** args):
     source = fields((<Tensor>args[1]).array)
     a, b = code_of[source.descr.type_num], code_of[target.descr.type_num]
     alike = target.nd == source.nd and _same_shape(target, source, 0, target.nd)
-    if not (_casts_alike(a, b) if alike else a == b) and not (
-            alike and target.flags & source.flags & C_CONTIGUOUS and converter(a, b) != NULL):
+    if not (_casts_alike(a, b) or converter(a, b) != NULL if alike else a == b):
         return run_general(op, keys, args)
     to, at = storage(<Tensor>args[0]), storage(<Tensor>args[1])
     if alike and target.flags & source.flags & C_CONTIGUOUS and a == b:
@@ -291,10 +388,13 @@ cdef object _convert(Operator op, keyset_t keys, PyObject** args):
     cdef ndarray out
     if target < 0:
         target = source
-    if args[2] != <PyObject*>None or not cnp.PyArray_IS_C_CONTIGUOUS(array) or (
+    if args[2] != <PyObject*>None or (
             not _casts_alike(source, target) and converter(source, target) == NULL):
         return run_general(op, keys, args)
-    out = empty_like(array, typenum_of[target])
+    if cnp.PyArray_IS_C_CONTIGUOUS(array):
+        out = empty_like(array, typenum_of[target])
+    else:
+        out = in_order(array, cnp.PyArray_DescrFromType(typenum_of[target]))
     write(out, array)
     return wrap(out)
 
