@@ -56,7 +56,7 @@ WRITTEN_OUT = re.compile(r"_(attention|factor|gemm|orthogonal|recurrent|spectral
 # How many instructions may be, by the names of the files.
 ENDS = {
     r"_(along|copy|dtype|loops|loss|pool|ranges|special)\.c": 40,
-    r"_(planes|rows|whole)\.c": 100,
+    r"_(planes|reduce|rows|whole)\.c": 100,
 }
 
 # Modules that calls of operators run through seldom or never: -Og compiles them in two thirds of

@@ -25,11 +25,14 @@
 /* Left to itself, GCC adds into another register and copies that back: SSE has no third operand. */
 #if CHOOSE
 #define SSE_ADD(add, sum, v) __asm__(add " %1, %0" : "+x"(sum) : "x"(v))
-#define ROWS 6
+#endif
+#if CHOOSE && defined(WIDEST) && !defined(UNPACKED)
+#define LOW_ROWS 6
 #else
-#define ROWS 4
+#define LOW_ROWS 4
 #endif
 
+#define ROWS LOW_ROWS
 #define T float
 #define EXP v_expf
 #define TANH v_tanhf
@@ -48,9 +51,11 @@
 #undef SUFFIX
 #if CHOOSE
 #undef SPREAD
+#undef ROWS
 #define ADD_TO(sum, v) sum += v
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
+#define ROWS 6
 #define LANES 8
 #define SUFFIX float_v3
 #include LOOPS
@@ -75,7 +80,7 @@
 #pragma GCC pop_options
 #undef ROWS
 #undef ADD_TO
-#define ROWS 6
+#define ROWS LOW_ROWS
 #endif
 #undef T
 #undef EXP
@@ -97,10 +102,12 @@
 #undef LANES
 #undef SUFFIX
 #if CHOOSE
+#undef ROWS
 #undef ADD_TO
 #define ADD_TO(sum, v) sum += v
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
+#define ROWS 6
 #define LANES 4
 #define SUFFIX double_v3
 #include LOOPS
@@ -126,6 +133,7 @@
 #endif
 #define ROWS 4
 #endif
+#undef LOW_ROWS
 #undef ADD_TO
 
 #if CHOOSE

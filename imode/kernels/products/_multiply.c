@@ -2,8 +2,8 @@
 
    Where rows of b are contiguous, and long enough for a vector of the machine, a tile of sums stays
    in registers (_product_tile.h). Columns of b are transposed into a buffer first, where that pays.
-   Shorter rows, and dot products, hold their sums in vectors of up to 64 bytes, which the compiler
-   splits into the machine's. */
+   Shorter rows, and where the machine has vectors of 64 bytes one to three rows of a and dot products
+   of few, hold their sums in such vectors. */
 #include "multiply.h"
 
 #include <string.h>
@@ -49,6 +49,15 @@ static int lanes(int wide) {
     return of[wide][level()];
 #else
     return of[wide][0];
+#endif
+}
+
+/* Whether vectors of 64 bytes stay whole. Elsewhere they go through memory, ten times as slowly. */
+static int whole_vectors(void) {
+#if CHOOSE
+    return level() == 2;
+#else
+    return 0;
 #endif
 }
 
@@ -210,7 +219,7 @@ SMALL(double, d)
 #define BY_LAYOUT(T, S, WIDE)                                                                  \
     if (n * k * m > 64) {                                                                      \
         if (bm == 1 && m > 1) {                                                                \
-            if (n >= 4 && m >= lanes(WIDE)) /* fewer rows leave most of a tile empty */        \
+            if (n >= (whole_vectors() ? 4 : 2) && m >= lanes(WIDE))                            \
                 tiles(WIDE, n, k, m, a, an, ak, b, bk, c);                                     \
             else                                                                               \
                 rows_##S(a, an, ak, b, bk, c, n, k, m);                                        \
@@ -224,7 +233,11 @@ SMALL(double, d)
             return;                                                                            \
         }                                                                                      \
         if (bk == 1 && ak == 1) {                                                              \
-            dots_##S(a, an, b, bm, c, n, k, m);                                                \
+            if (k < WIDE_##S || whole_vectors())                                               \
+                dots_##S(a, an, b, bm, c, n, k, m);                                            \
+            else                                                                               \
+                for (ptrdiff_t i = 0; i < n; i++)                                              \
+                    imode_dots(WIDE, m, k, b, bm, a + i * an, c + i * m);                      \
             return;                                                                            \
         }                                                                                      \
     }
