@@ -13,6 +13,9 @@
 #define UNPACKED
 #include "_levels.h"
 
+#define TURNED 8192 /* elements of a transposed b */
+#define SHALLOW 32  /* rows of b for which a dot product does not pay, nor to fill them up */
+
 /* By rows of b, in tiles: as long as b stays near, but for a large product that is not `alone`,
    which several threads can share; by rows of b, for fewer rows than a tile: up to 40 000
    multiplications, 512 for one row. By dot products, for few rows: as long as b stays in the
@@ -24,17 +27,19 @@ int imode_small_product(int alone, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdif
     if (level() == 0) near = 6000; /* what packs it spreads a, too */
 #endif
     if (bm == 1 && n >= 4) return k * m <= near && n * k * m <= (alone ? 4000000 : 1000000);
-    return n * k * m <= (bm == 1 ? (n == 1 ? 512 : 40000) : n <= 4 ? 300000 : 8192);
+    if (bm == 1) return n * k * m <= (n == 1 ? 512 : 40000);
+    if (n > 1 && k < SHALLOW) return n * k * m <= 300000;
+    return n * k * m <= (n <= 4 && k >= SHALLOW ? 1000000 : n <= 8 && k >= 64 ? 500000 : 8192);
 #else
     (void)alone;
     return n * k * m <= 64;
 #endif
 }
 
-/* c (n, m) = a (n, k) @ b (k, m), the rows of b contiguous; of double if `wide`. */
+/* c (n, m) = a (n, k) @ b (k, m), the rows of b and c contiguous; of double if `wide`. */
 static void tiles(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t an,
-                  ptrdiff_t ak, const void* b, ptrdiff_t bk, void* c) {
-    PICK(product, (n, m, k, a, an, ak, b, bk, c, m, 0))
+                  ptrdiff_t ak, const void* b, ptrdiff_t bk, void* c, ptrdiff_t cn) {
+    PICK(product, (n, m, k, a, an, ak, b, bk, c, cn, 0))
 }
 
 void imode_dots(int wide, ptrdiff_t n, ptrdiff_t k, const void* a, ptrdiff_t an, const void* v,
@@ -215,25 +220,31 @@ SMALL(double, d)
     }
 
 #if defined(__GNUC__)
-#define TURNED 8192 /* elements of a transposed b */
 #define BY_LAYOUT(T, S, WIDE)                                                                  \
     if (n * k * m > 64) {                                                                      \
         if (bm == 1 && m > 1) {                                                                \
-            if (n >= (whole_vectors() ? 4 : 2) && m >= lanes(WIDE))                            \
-                tiles(WIDE, n, k, m, a, an, ak, b, bk, c);                                     \
+            if (n >= (m >= 4 * WIDE_##S && whole_vectors() ? 4 : 2) &&                         \
+                (m >= lanes(WIDE) || k >= SHALLOW))                                             \
+                tiles(WIDE, n, k, m, a, an, ak, b, bk, c, m);                                     \
             else                                                                               \
                 rows_##S(a, an, ak, b, bk, c, n, k, m);                                        \
             return;                                                                            \
         }                                                                                      \
-        if (bk == 1 && n >= 8 && m >= lanes(WIDE) && k * m <= TURNED) {                        \
+        if (bk == 1 && m >= lanes(WIDE) && (k < SHALLOW ? n >= 2 : n >= 8 && k * m <= TURNED)) { \
             _Alignas(64) T turned[TURNED];                                                     \
-            for (ptrdiff_t j = 0; j < m; j++)                                                  \
-                for (ptrdiff_t p = 0; p < k; p++) turned[p * m + j] = b[j * bm + p];           \
-            tiles(WIDE, n, k, m, a, an, ak, turned, m, c);                                     \
+            const ptrdiff_t most = k * m <= TURNED ? m : TURNED / k;                           \
+            for (ptrdiff_t first = 0; first < m; first += most, b += most * bm, c += most) {   \
+                const ptrdiff_t some = m - first < most ? m - first : most;                    \
+                for (ptrdiff_t j = 0; j < some; j++)                                           \
+                    for (ptrdiff_t p = 0; p < k; p++) turned[p * some + j] = b[j * bm + p];    \
+                tiles(WIDE, n, k, some, a, an, ak, turned, some, c, m);                        \
+            }                                                                                  \
             return;                                                                            \
         }                                                                                      \
         if (bk == 1 && ak == 1) {                                                              \
-            if (k < WIDE_##S || whole_vectors())                                               \
+            if (m == 1)                                                                        \
+                imode_dots(WIDE, n, k, a, an, b, c);                                           \
+            else if (k >= 4 * WIDE_##S && whole_vectors())                                     \
                 dots_##S(a, an, b, bm, c, n, k, m);                                            \
             else                                                                               \
                 for (ptrdiff_t i = 0; i < n; i++)                                              \

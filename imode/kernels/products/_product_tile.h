@@ -213,6 +213,20 @@ INLINE void NAME(dots_of)(const int rows, long depth, const T *a, long ai, const
                 sum[i][j] += *(const VEC *)(a + i * ai + k + j * LANES) * right;
         }
     }
+    for (; k + LANES <= depth; k += LANES) {
+        UNROLL
+        for (int i = 0; i < rows; i++)
+            sum[i][0] += *(const VEC *)(a + i * ai + k) * *(const VEC *)(v + k);
+    }
+#ifdef LOAD_PART
+    if (k < depth) {
+        const VEC right = (VEC)LOAD_PART(v + k, depth - k);
+        UNROLL
+        for (int i = 0; i < rows; i++)
+            sum[i][0] += (VEC)LOAD_PART(a + i * ai + k, depth - k) * right;
+        k = depth;
+    }
+#endif
     UNROLL
     for (int i = 0; i < rows; i++) {
         T rest = 0;
