@@ -54,6 +54,49 @@ def test_autograd_state_dies_with_its_tensor():
         assert not made._is_view()
 
 
+def test_nothing_of_a_dead_node_is_seen_again():
+    x = imode.ones(2, 3, requires_grad=True)
+    deep = imode.ones(1, 1, 1, 1, 2, requires_grad=True)
+
+    def made():
+        return [
+            *imode.var_mean(x, 1),  # two results
+            imode.cat([x, x, x, x]),  # four edges
+            imode.nn.functional.avg_pool2d(x[None], 1),  # many saved values
+            deep * 2,  # more dimensions than a node has room for
+            x.exp(),
+        ]
+
+    for _ in range(300):
+        results = made()
+        results[-1].grad_fn.metadata["note"] = "mine"
+        results[-1].grad_fn.register_hook(lambda *_: None)
+        imode.autograd.backward([r.sum() for r in results])
+        assert not hasattr(results[-2].grad_fn, "_saved_result")
+        del results
+    results = [made() for _ in range(300)]
+    for *_, var_mean, joined, pooled, doubled, powers in results:
+        assert len(var_mean.grad_fn.next_functions) == 1
+        assert [next(iter(f)).variable is x for f in joined.grad_fn.next_functions] == [True] * 4
+        assert pooled.grad_fn._saved_kernel_size == (1, 1)
+        assert doubled.grad_fn._input_metadata[0].shape == [1, 1, 1, 1, 2]
+        assert powers.grad_fn.metadata == {}
+        assert powers.grad_fn._saved_result.equal(powers)
+        assert type(powers.grad_fn).__name__ == "ExpBackward0"
+        assert type(doubled.grad_fn).__name__ == "MulBackward0"
+    assert len({id(r.grad_fn) for each in results for r in each}) == 5 * 300
+
+
+def test_a_dead_nodes_weak_references_die_with_it():
+    x = imode.ones(3, requires_grad=True)
+    y = x * 2
+    seen = weakref.ref(y.grad_fn)
+    del y
+    others = [x * 2 for _ in range(300)]
+    assert seen() is None
+    assert others
+
+
 def test_cycles_through_attributes_are_collected():
     x = imode.ones(3)
     x.itself = x

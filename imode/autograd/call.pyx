@@ -14,6 +14,7 @@ from imode._core.tensor cimport (
     requires_grad, set_grad_fn, typenum, version_of)
 from imode.autograd.custom cimport IS_TENSOR, NEEDS_GRAD, STACK, FunctionNode, items_of
 from imode.autograd.leaves cimport connect
+from imode.autograd.node cimport describe
 from imode.autograd.saved cimport SavedTensor, save_input, save_result
 from imode.autograd.views cimport (
     check_inplace, check_write, count_write, rebase_history, track_alias)
@@ -378,7 +379,7 @@ cdef Tensor _wrap(FunctionNode ctx, PyObject** args, Py_ssize_t n_args, Tensor t
         # A view of a tensor that requires grad stays as it is, like a view made under no_grad.
     else:
         n_differentiable[0] += 1
-        ctx.describe(<int>output, tensor)
+        describe(ctx, <int>output, tensor)
         if modified:
             _rewrite(ctx, args, n_args, tensor, output, n)
         else:

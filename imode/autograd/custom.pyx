@@ -18,7 +18,7 @@ from imode._core.tensor cimport (
 from imode._core.version cimport bump
 from imode.autograd.leaves cimport connect
 from imode.autograd.node cimport (
-    Node, OutputMeta, freed, input_nrs, meta_shape, n_outputs, next_nodes, outputs_of)
+    Node, OutputMeta, describe, freed, input_nrs, meta_shape, n_outputs, next_nodes, outputs_of)
 from imode.autograd.saved cimport SavedTensor, forget, saved_value, unpack
 
 from imode._core.type_names import class_name
@@ -351,7 +351,7 @@ cdef tuple _undifferentiable(tuple outputs):
         leaf.requires_grad = True
         out = leaf.data
         connect(node, i, leaf)
-        node.describe(i, out)
+        describe(node, i, out)
         set_grad_fn(out, node, i)
         aliases.append(out)
     tls().nodes += 1

@@ -56,6 +56,7 @@ cdef class Derivative:
     cdef public bint floats_only      # an integer result or target is not recorded (copy_)
     cdef public object alone          # the call that makes one of its views, from node and number
     cdef int dtype_at                 # the argument that states the result's dtype, or -1
+    cdef bint keeps_results           # it saves a result
     cdef bint reads_all               # every result has a gradient; else only the first has one
     cdef public uint64_t constant     # bit i: result i has none, whatever the formulas read
     cdef str real_only                # complex results are an error, which uses this name; or None

@@ -75,10 +75,13 @@ cdef class Derivative:
         if self.n_formulas > MAX_FORMULAS:
             raise ValueError(f"{op.qualified_name}: more than {MAX_FORMULAS} formulas")
         slots = {}
-        # Arguments by name, then results: PyTorch's order of packing and unpacking.
+        # Arguments by name, then results: PyTorch's order of packing and unpacking. What is no
+        # tensor comes last, for the first slots hold tensors at less cost.
         read = {p for function in self.functions for p in _parameters(function)
                 if p in op.names or p not in _SPECIAL}
-        for parameter in sorted(read, key=lambda p: (p not in op.names and p in result_names, p)):
+        for parameter in sorted(read, key=lambda p: (
+                2 * (op.kinds[op.names.index(p)] > OPERAND) if p in op.names else
+                1 if p in result_names else 2, p)):
             slots[parameter] = len(slots)
             self._add_slot(op, slots[parameter], parameter, result_names)
         for i, function in enumerate(self.functions):
@@ -119,6 +122,7 @@ cdef class Derivative:
             slot.source, slot.index = FROM_ARGUMENT, op.names.index(name)
         elif name in result_names:
             slot.source, slot.index = FROM_RESULT, result_names.index(name)
+            self.keeps_results = True
         else:
             for suffix, source in (("_shape", FROM_SHAPE), ("_shapes", FROM_SHAPE),
                                    ("_dtype", FROM_DTYPE), ("_geometry", FROM_GEOMETRY),

@@ -11,7 +11,8 @@ record follows from its derivative.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from imode._core.dispatch cimport (
     TENSOR_LIST, TLS, CKernel, Operator, call1, operator, recording, redispatch, tls)
 from imode._core.dtype cimport (
@@ -26,8 +27,9 @@ from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_DEVICE, FROM_GEOMETRY, FROM_MATRIX, FROM_RESULT, FROM_SHAPE, Derivative,
     Slot)
 from imode.autograd.leaves cimport connect
-from imode.autograd.node cimport next_nodes
-from imode.autograd.recorded cimport OpNode, new_node
+from imode.autograd.few cimport describe_first, few_edges, one_output
+from imode.autograd.node cimport describe, next_nodes
+from imode.autograd.recorded cimport OpNode, keep, new_node
 from imode.autograd.saved cimport save_input
 from imode.autograd.views cimport (
     check_inplace, check_write, count_write, rebase_history, track)
@@ -168,7 +170,7 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
     if d.unimplemented and code_of[typenum(self)] < FLOAT8_E4M3FN:
         return result             # integers carry no gradient, and the node would only raise
     node.set_outputs(1)
-    node.describe(0, self)
+    describe_first(node, self)
     rebase_history(self, node, 0, 0)
     _save_results(d, node, self)
     return result
@@ -185,7 +187,7 @@ cdef object _record_metadata(Operator op, keyset_t keys, PyObject** args):
     node = _prepare(op, d, args, True)
     result = redispatch(op, keys & below(AUTOGRAD), args)
     node.set_outputs(1)
-    node.describe(0, self)
+    describe_first(node, self)
     # The elements have not changed: a view's base keeps its history, and a retained gradient
     # remains that of the node before.
     if self.view is not None:
@@ -237,7 +239,7 @@ cdef OpNode _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
             n = 0
             for i in range(d.n_inputs):
                 n += _wants(args[d.inputs[i]], False)
-        node.set_edges(n)
+        few_edges(node, n)
         edge = 0
         for i in range(d.n_inputs):
             if d.refused:
@@ -268,13 +270,15 @@ cdef OpNode _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
             if slot.source == FROM_RESULT or (
                     d.n_formulas > 1 and not slot.not_tensor and not _needed(node, d, slot)):
                 continue
-            if slot.source == FROM_ARGUMENT and is_tensor(args[slot.index]):
-                tensor = <object>args[slot.index]
-                if in_place and slot.self_argument:
-                    tensor = call1(operator("clone"), tensor)
-                node.keep_input(i, <Tensor>tensor, op.name)
+            arg = args[slot.index]
+            if slot.source != FROM_ARGUMENT or slot.listed:
+                keep(node, i, _kept(op, slot, arg))
+            elif not is_tensor(arg):
+                keep(node, i, <object>arg)
+            elif in_place and slot.self_argument:
+                node.keep_input(i, <Tensor>call1(operator("clone"), <object>arg), op.name)
             else:
-                node.keep(i, _keep(op, slot, args))
+                node.keep_input(i, <Tensor>arg, op.name)
     return node
 
 
@@ -291,31 +295,32 @@ cdef bint _needed(OpNode node, Derivative d, Slot* slot):
     return False
 
 
-cdef object _keep(Operator op, Slot* slot, PyObject** args):
-    cdef PyObject* arg = args[slot.index]
+cdef object _kept(Operator op, Slot* slot, PyObject* arg):
+    """What a slot keeps of an argument, unless that is the argument itself."""
+    cdef tuple kept
+    cdef Py_ssize_t k
+    if op.kinds[slot.index] == TENSOR_LIST:
+        kept = PyTuple_New(PyTuple_GET_SIZE(<object>arg))
+        for k in range(PyTuple_GET_SIZE(kept)):
+            item = _kept_of(op, slot, PyTuple_GET_ITEM(<object>arg, k))
+            Py_INCREF(item)
+            PyTuple_SET_ITEM(kept, k, item)
+        return kept
+    return _kept_of(op, slot, arg)
+
+
+cdef object _kept_of(Operator op, Slot* slot, PyObject* arg):
     if slot.source == FROM_ARGUMENT:
-        if op.kinds[slot.index] == TENSOR_LIST:
-            return tuple([save_input(<Tensor>item, op.name) if type(item) is Tensor else item
-                          for item in <tuple>arg])
-        return <object>arg
+        return save_input(<Tensor>arg, op.name) if is_tensor(arg) else <object>arg
     if slot.source == FROM_SHAPE:
-        if is_tensor(arg):
-            return shape_of(<Tensor>arg)
-        if op.kinds[slot.index] == TENSOR_LIST:
-            return tuple([shape_of(<Tensor>item) for item in <tuple>arg])
-        return ()
+        return shape_of(<Tensor>arg) if is_tensor(arg) else ()
     if slot.source == FROM_GEOMETRY:
         return geometry_of(<Tensor>arg)
     if slot.source == FROM_MATRIX:
         return _matrix(<Tensor>arg)
     if slot.source == FROM_DEVICE:
         return place_of(<Tensor>arg) if is_tensor(arg) else None
-    if is_tensor(arg):
-        return dtype_from_typenum(typenum(<Tensor>arg))
-    if op.kinds[slot.index] == TENSOR_LIST:
-        return tuple([dtype_from_typenum(typenum(<Tensor>item))
-                      for item in <tuple>arg])
-    return None
+    return dtype_from_typenum(typenum(<Tensor>arg)) if is_tensor(arg) else None
 
 
 cdef inline object _matrix(Tensor tensor):
@@ -343,7 +348,7 @@ cdef int _finish(Derivative d, OpNode node, object result) except -1:
     cdef int n
     cdef int output = 0
     if type(result) is Tensor:
-        node.set_outputs(1)
+        one_output(node)
         _set_history(d, node, 0, <Tensor>result)
     elif isinstance(result, tuple):
         n = <int>len(<tuple>result) if d.reads_all else 1
@@ -357,15 +362,18 @@ cdef int _finish(Derivative d, OpNode node, object result) except -1:
             if type((<tuple>result)[i]) is Tensor:
                 _set_history(d, node, output, <Tensor>(<tuple>result)[i])
             output += 1
-    return _save_results(d, node, result)
+    return _save_results(d, node, result) if d.keeps_results else 0
 
 
-cdef int _set_history(Derivative d, OpNode node, int output, Tensor result) except -1:
+cdef inline int _set_history(Derivative d, OpNode node, int output, Tensor result) except -1:
     if code_of[typenum(result)] < FLOAT8_E4M3FN:      # integers and bools carry no gradient
         if d.floats_only or d.unimplemented:
             return 0
         raise errors.graph.integer_result(d.name, result.dtype)
-    node.describe(output, result)
+    if output:
+        describe(node, output, result)
+    else:
+        describe_first(node, result)
     set_grad_fn(result, node, output)
     return 0
 
@@ -380,7 +388,7 @@ cdef int _save_results(Derivative d, OpNode node, object result) except -1:
             if type(item) is Tensor:
                 node.keep_result(i, <Tensor>item, (<Tensor>item).output_nr)
             else:
-                node.keep(i, None)
+                keep(node, i, None)
     return 0
 
 

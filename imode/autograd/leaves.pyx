@@ -11,7 +11,8 @@ from imode._core.iterate cimport empty_like, is_dense
 from imode._core.keyset cimport BIT_CPU, BIT_SPARSE
 from imode._core.making cimport wrap
 from imode._core.tensor cimport (
-    Tensor, bump, grad_fn_of, is_inference, meta_of, set_leaf, storage, version_of)
+    AutogradMeta, Tensor, bump, grad_fn_of, is_inference, meta_of, set_leaf, storage, version_of)
+from imode.autograd.few cimport describe_first
 from imode.autograd.handles cimport call_hooks
 from imode.autograd.node cimport Edge, Node, begin, ended, input_nrs, next_nodes
 from libc.stdint cimport uint64_t
@@ -170,13 +171,14 @@ cdef int share_accumulator(AccumulateGrad node, Tensor alias) except -1:
 
 cdef AccumulateGrad accumulator_of(Tensor leaf):
     cdef AccumulateGrad node
-    if meta_of(leaf).accumulator != NULL:
-        return <AccumulateGrad>leaf.meta.accumulator
+    cdef AutogradMeta meta = meta_of(leaf)
+    if meta.accumulator != NULL:
+        return <AccumulateGrad>meta.accumulator
     node = _new()
     node.variable = leaf
     node.sequence = <uint64_t>-1      # leaves run first
-    node.describe(0, leaf)
-    leaf.meta.accumulator = <PyObject*>node
+    describe_first(node, leaf)
+    meta.accumulator = <PyObject*>node
     return node
 
 

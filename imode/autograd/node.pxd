@@ -7,7 +7,7 @@ from numpy cimport npy_intp
 
 cdef enum:
     SMALL = 3                 # up to so many edges or saved values, a node allocates nothing
-    N_STAMPS = 2              # how many of those saved values may be the tensor itself
+    N_STAMPS = 2              # how many of the first saved values may be the tensor itself
     MAX_SHAPE = 4             # up to so many dimensions, a result's shape takes no allocation
 
 
@@ -79,7 +79,6 @@ cdef class Node:
     cdef str label(self)              # its name, whatever a user's attribute `name` says
     cdef int set_edges(self, int n) except -1
     cdef int set_outputs(self, int n) except -1
-    cdef int describe(self, int output, Tensor tensor) except -1
     cdef void _drop_saved(self) noexcept
     cdef void _drop_edges(self) noexcept
     cdef object _shape(self, int output)
@@ -102,8 +101,8 @@ cdef inline PyObject** saved_values(Node node) noexcept:
 
 
 # Whether a slot may hold the tensor itself: Note [Stamped tensors].
-cdef inline bint has_stamp(Node node, int slot) noexcept:
-    return slot < N_STAMPS and node.n_saved <= SMALL
+cdef inline bint has_stamp(int slot) noexcept:
+    return slot < N_STAMPS
 
 
 cdef inline int n_outputs(Node node) noexcept:
@@ -118,6 +117,10 @@ cdef inline npy_intp* meta_shape(OutputMeta* meta) noexcept:
     return &meta.shape.few[0] if meta.nd <= MAX_SHAPE else meta.shape.many
 
 
+# What the gradient of a result must look like: the tensor.
+cdef int describe(Node node, int output, Tensor tensor) except -1
+cdef void drop_outputs(PyObject* o) noexcept     # free what a node that ends knows of its results
+cdef void end_node(PyObject* o) noexcept    # what ends a node that is not kept, but for a trashcan
 cdef int begin(Node node) except -1    # number a new node and count it; anomaly mode sees it
 cdef void ended() noexcept             # one more has ended, which is kept to be used again
 cdef Extras extras_of(Node node)

@@ -120,24 +120,6 @@ cdef class Node:
             outputs_of(self)[i].typenum = -1
         return 0
 
-    cdef int describe(self, int output, Tensor tensor) except -1:
-        cdef OutputMeta* meta = &outputs_of(self)[output]
-        cdef Fields* array = fields(tensor.array)
-        cdef int nd = array.nd
-        cdef npy_intp* many
-        if nd > MAX_SHAPE:
-            many = <npy_intp*>calloc(nd, sizeof(npy_intp))
-            if many == NULL:
-                raise MemoryError()
-        if meta.nd > MAX_SHAPE:
-            c_free(meta.shape.many)
-        if nd > MAX_SHAPE:
-            meta.shape.many = many
-        meta.nd = <short>nd
-        meta.typenum = <short>array.descr.type_num
-        copy_dims(meta_shape(meta), array.dimensions, nd)
-        return 0
-
     cdef int apply(self, PyObject** grads, PyObject** out) except -1:
         raise NotImplementedError()   # each class overrides it
 
@@ -243,6 +225,26 @@ cdef class Node:
         return f"<{bare_name(self)} object at {<size_t><PyObject*>self:#x}>"
 
 
+cdef int describe(Node node, int output, Tensor tensor) except -1:
+    cdef OutputMeta* meta = &outputs_of(node)[output]
+    cdef Fields* array = fields(tensor.array)
+    cdef int nd = array.nd
+    cdef npy_intp* many
+    if nd != meta.nd:                 # else there is room
+        if nd > MAX_SHAPE:
+            many = <npy_intp*>calloc(nd, sizeof(npy_intp))
+            if many == NULL:
+                raise MemoryError()
+        if meta.nd > MAX_SHAPE:
+            c_free(meta.shape.many)
+        if nd > MAX_SHAPE:
+            meta.shape.many = many
+    meta.nd = <short>nd
+    meta.typenum = <short>array.descr.type_num
+    copy_dims(meta_shape(meta), array.dimensions, nd)
+    return 0
+
+
 cdef int begin(Node node) except -1:
     cdef TLS* state = tls()
     born()
@@ -297,10 +299,18 @@ cdef extern from "recycled.h":
     void end_bounded "imode_end_bounded"(PyObject*, destructor, destructor) noexcept
 
 
-cdef void _end(PyObject* o) noexcept:
+cdef void drop_outputs(PyObject* o) noexcept:
     cdef OutputMeta* outputs = outputs_of(<Node>o)
     cdef int n = n_outputs(<Node>o)
     cdef int i
+    for i in range(n):
+        if outputs[i].nd > MAX_SHAPE:
+            c_free(outputs[i].shape.many)
+    if n > 1:
+        c_free(outputs)
+
+
+cdef void end_node(PyObject* o) noexcept:
     if has_weak_references(o):        # first: their callbacks may look at other nodes
         PyObject_ClearWeakRefs(o)
     died()
@@ -308,17 +318,13 @@ cdef void _end(PyObject* o) noexcept:
         (<Node>o)._drop_saved()
     if (<Node>o).n_edges:
         (<Node>o)._drop_edges()
-    for i in range(n):
-        if outputs[i].nd > MAX_SHAPE:
-            c_free(outputs[i].shape.many)
-    if n > 1:
-        c_free(outputs)
+    drop_outputs(o)
     _free(o)
 
 
 cdef void _end_bounded(PyObject* o) noexcept:
     """Node's tp_dealloc."""
-    end_bounded(o, <destructor>_end_bounded, <destructor>_end)
+    end_bounded(o, <destructor>_end_bounded, <destructor>end_node)
 
 
 cdef destructor _free = swap_dealloc(Node, <destructor>_end_bounded)   # really frees the object

@@ -8,14 +8,14 @@ from imode._core.dispatch cimport TLS, tls
 from imode._core.keyset cimport NORMAL_KEYS
 from imode._core.making cimport alias_of, new_tensor
 from imode._core.slab cimport use_slabs
-from imode._core.tensor cimport Tensor, is_tensor, requires_grad
+from imode._core.tensor cimport Tensor, _type_is, is_tensor, requires_grad
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula, Slot)
 from imode.autograd.node cimport (
-    SMALL, Node, bare_name, freed, has_stamp, n_outputs, next_nodes, no_attribute, saved_values,
-    stamp_t)
+    MAX_SHAPE, N_STAMPS, SMALL, Node, bare_name, begin, drop_outputs, end_node, ended, freed,
+    has_stamp, n_outputs, next_nodes, no_attribute, saved_values, stamp_t)
 from imode.autograd.saved cimport (
-    SavedTensor, add_stamped, drop_stamped, forget, of_stamped, save_input, save_result,
+    SavedTensor, drop_stamped, forget, of_stamped, save_input, save_result,
     saved_value, stamp, unpack, unpack_stamped)
 from imode.autograd.task cimport should_compute
 
@@ -49,15 +49,17 @@ cdef extern from *:
         return failed;
     }
 
-    /* The class adds no fields and is freed like its base: through the trashcan. */
-    static void imode_share_end(PyObject *cls, PyObject *base) {
-        ((PyTypeObject *)cls)->tp_dealloc = ((PyTypeObject *)base)->tp_dealloc;
-    }
     """
-    void share_end "imode_share_end"(object cls, object base)
     int hide_new "imode_hide_new"(object cls) except -1
     void share_memory "imode_share_memory"(object cls, object base)
     void set_class "imode_set_class"(object node, object cls)
+
+cdef extern from "recycled.h":
+    ctypedef void (*destructor)(PyObject*)
+    bint has_weak_references "imode_has_weak_references"(PyObject*) noexcept
+    object revive "imode_revive"(PyObject*)
+    destructor swap_dealloc "imode_swap_dealloc"(object, destructor)
+    void end_bounded "imode_end_bounded"(PyObject*, destructor, destructor) noexcept
 
 cdef tuple _NUMBERS = (bool, int, float, complex)
 
@@ -89,6 +91,14 @@ cdef void _drop(PyObject** items, int n) noexcept:
         Py_XDECREF(items[i])
 
 
+cdef inline int _hold(OpNode self, int slot, Tensor tensor, stamp_t noted) noexcept:
+    """Keep the tensor itself, in a slot that has a stamp."""
+    Py_INCREF(tensor)
+    saved_values(self)[slot] = <PyObject*>tensor
+    self.notes.stamps[slot] = noted
+    return 0
+
+
 @cython.binding(False)
 cdef class OpNode(Node):
     """The node of an operator. Not made from Python."""
@@ -105,32 +115,25 @@ cdef class OpNode(Node):
         self.n_saved = n
         return 0
 
-    cdef void keep(self, int slot, object value) noexcept:
-        Py_INCREF(value)
-        saved_values(self)[slot] = <PyObject*>value
-
     cdef int keep_input(self, int slot, Tensor tensor, str saver) except -1:
         """Save an input; `saver`: the operator, for messages."""
-        cdef stamp_t noted = stamp(tensor, -1) if has_stamp(self, slot) else 0
+        cdef stamp_t noted = stamp(tensor, -1) if has_stamp(slot) else 0
         if noted:
-            return self._hold(slot, tensor, noted)
-        self.keep(slot, save_input(tensor, saver))
+            return _hold(self, slot, tensor, noted)
+        keep(self, slot, save_input(tensor, saver))
         return 0
 
     cdef int keep_result(self, int slot, Tensor tensor, int output_nr) except -1:
         cdef stamp_t noted
+        cdef Tensor alias
         if not requires_grad(tensor):        # owns no node, so makes no cycle: saved like an input
             return self.keep_input(slot, tensor, None)
-        noted = stamp(tensor, output_nr) if has_stamp(self, slot) else 0
-        if noted:
-            return self._hold(slot, alias_of(tensor), noted)
-        self.keep(slot, save_result(tensor, output_nr))
-        return 0
-
-    cdef int _hold(self, int slot, Tensor tensor, stamp_t noted) except -1:
-        self.keep(slot, tensor)
-        self.notes.stamps[slot] = noted
-        add_stamped(tensor)
+        if has_stamp(slot):
+            alias = alias_of(tensor)
+            noted = stamp(tensor, output_nr)
+            if noted:
+                return _hold(self, slot, alias, noted)
+        keep(self, slot, save_result(tensor, output_nr))
         return 0
 
     cdef void release(self):
@@ -384,7 +387,7 @@ cdef class OpNode(Node):
             return value
         item = self._saved(slot)
         if item != NULL and is_tensor(item):
-            self.keep(slot, of_stamped(<Tensor>item, self.notes.stamps[slot]))
+            keep(self, slot, of_stamped(<Tensor>item, self.notes.stamps[slot]))
             let_go(&item, 1)
             item = self._saved(slot)
         if item != NULL and type(<object>item) is SavedTensor:
@@ -444,7 +447,6 @@ cdef object _without_size(object value):
     return tuple(value) if isinstance(value, tuple) and type(value) is not tuple else value
 
 
-share_end(OpNode, Node)       # Note [Freeing long graphs]
 hide_new(OpNode)
 use_slabs(OpNode)
 
@@ -457,8 +459,72 @@ use_slabs(OpNode)
 cdef dict _classes = {}          # name -> a subclass of OpNode; grows by operators only
 
 
+# ---- nodes that are used again ----
+
+# As leaves are: Note [Recycled leaves]. A node without hooks, weak references and a class of its
+# own is kept when it dies, every field as in a new one.
+cdef enum:
+    SPARES = 256
+
+cdef PyObject* _spares[SPARES]    # dead nodes
+cdef int _n_spares = 0
+
+
 cdef OpNode new_node(Derivative derivative):
-    cdef OpNode self = OpNode.__new__(OpNode)
+    global _n_spares
+    cdef OpNode self
+    if _n_spares:
+        _n_spares -= 1
+        self = <OpNode>revive(_spares[_n_spares])
+        begin(self)
+    else:
+        self = OpNode.__new__(OpNode)
     self.derivative = derivative
     tls().nodes += 1
     return self
+
+
+cdef void _end(PyObject* o) noexcept:
+    """Let go of what a node owns, and keep it."""
+    global _n_spares
+    cdef int i
+    if (<OpNode>o).n_saved > SMALL:
+        (<OpNode>o)._drop_saved()
+    else:
+        _drop(&(<OpNode>o).saved.few[0], (<OpNode>o).n_saved)
+        (<OpNode>o).n_saved = 0
+    if (<OpNode>o).n_edges > SMALL:
+        (<OpNode>o)._drop_edges()
+    else:
+        for i in range((<OpNode>o).n_edges):
+            Py_XDECREF((<OpNode>o).next.few[i])
+        (<OpNode>o).n_edges = 0
+    (<OpNode>o).derivative = None
+    # What ended may have run code that filled the list.
+    if _n_spares == SPARES:
+        end_node(o)
+        return
+    if (<OpNode>o).output.n_outputs > 1 or (<OpNode>o).output.nd > MAX_SHAPE:
+        drop_outputs(o)
+    ended()
+    for i in range(SMALL):
+        (<OpNode>o).next.few[i] = (<OpNode>o).saved.few[i] = NULL
+        (<OpNode>o).small_input_nrs[i] = 0
+    for i in range(N_STAMPS):
+        (<OpNode>o).notes.stamps[i] = 0
+    (<OpNode>o).released = (<OpNode>o).entry_hint = 0
+    (<OpNode>o).output.n_outputs = (<OpNode>o).output.nd = 0
+    _spares[_n_spares] = o
+    _n_spares += 1
+
+
+cdef void _recycle(PyObject* o) noexcept:
+    """OpNode's tp_dealloc: Note [Freeing long graphs]."""
+    if not _type_is(o, <PyObject*>OpNode) or (<OpNode>o).extras is not None or (
+            has_weak_references(o)):
+        end_bounded(o, <destructor>_recycle, <destructor>end_node)
+    else:
+        end_bounded(o, <destructor>_recycle, <destructor>_end)
+
+
+swap_dealloc(OpNode, <destructor>_recycle)

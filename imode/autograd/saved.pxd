@@ -47,8 +47,8 @@ cdef enum:                    # in a stamp_t: Note [Stamped tensors]
     MAX_VERSION = (1 << 24) - 1
 
 
-cdef stamp_t stamp(Tensor tensor, int output_nr) except? 0     # 0: needs a SavedTensor
-cdef void add_stamped(Tensor tensor) noexcept      # a node now holds the tensor
+# The stamp for a tensor that a node holds from now on; 0: it needs a SavedTensor
+cdef stamp_t stamp(Tensor tensor, int output_nr) except? 0
 cdef void drop_stamped(Tensor tensor) noexcept     # the node no longer holds it
 cdef Tensor unpack_stamped(Tensor tensor, stamp_t stamp, object node)
 cdef SavedTensor of_stamped(Tensor tensor, stamp_t stamp)      # the SavedTensor it stands for

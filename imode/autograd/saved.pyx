@@ -409,12 +409,14 @@ cdef object _modified(SavedTensor self, object node):
 # ---- tensors that a node holds itself: Note [Stamped tensors] ----
 
 cdef stamp_t stamp(Tensor tensor, int output_nr) except? 0:
-    """The stamp for a tensor that a node is to hold itself; 0: it needs a SavedTensor."""
+    """The stamp for a tensor that a node itself holds from now on; 0: it needs a SavedTensor."""
+    cdef VersionCounter counter
     cdef uint64_t version
     cdef stamp_t found = STAMPED
     if is_inference(tensor) or _note_lines or _packs() or _is_large(tensor):
         return 0
-    version = current(version_of(tensor))
+    counter = version_of(tensor)
+    version = current(counter)
     if version > MAX_VERSION or output_nr > MAX_OUTPUT_NR:
         return 0
     if output_nr < 0:
@@ -424,12 +426,9 @@ cdef stamp_t stamp(Tensor tensor, int output_nr) except? 0:
         return 0
     else:
         found |= RESULT | <stamp_t>output_nr << OUTPUT_NR
-    return found | <stamp_t>version << VERSION
-
-
-cdef void add_stamped(Tensor tensor) noexcept:
     born()
-    add_saver(tensor.version)
+    add_saver(counter)
+    return found | <stamp_t>version << VERSION
 
 
 cdef void drop_stamped(Tensor tensor) noexcept:

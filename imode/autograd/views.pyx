@@ -7,8 +7,10 @@ that its grad_fn is out of date, and regenerates it when it is next read.
 """
 cimport cython
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_XDECREF, Py_XINCREF
-from imode._core.dispatch cimport Operator, call1, call2, inference_mode_on, operator, tls
+from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from imode._core.dispatch cimport (
+    TLS, Operator, call1, call2, inference_mode_on, operator, tls)
 from imode._core.geometry cimport geometry_of
 from imode._core.keyset cimport BIT_AUTOGRAD
 from imode._core.live cimport alive, born, count_deaths
@@ -19,8 +21,9 @@ from imode._core.tensor cimport (
 from imode._core.version cimport VersionCounter, bump, is_saved, name_writer, rename_writer
 from imode.autograd.derivative cimport Derivative
 from imode.autograd.leaves cimport connect
-from imode.autograd.node cimport Node, extras_of, freed, input_nrs, name_of, next_nodes, shown
-from imode.autograd.recorded cimport OpNode, new_node
+from imode.autograd.node cimport (
+    Node, describe, extras_of, freed, input_nrs, name_of, next_nodes, shown)
+from imode.autograd.recorded cimport OpNode, keep, new_node
 from imode.autograd.saved cimport before_write
 from imode.autograd.task cimport should_compute
 from imode._core.user_frames cimport here
@@ -52,11 +55,12 @@ cdef int track(Operator op, PyObject** args, Tensor base, Tensor result, bint mu
 cdef int track_alias(int maker, Tensor base, Tensor result, bint multiple) except -1:
     """Record that `result` is a view of a normal tensor `base`, of its dtype."""
     cdef ViewMeta view = ViewMeta.__new__(ViewMeta)
+    cdef TLS* state = tls()
     cdef int creation
     born()
-    if inference_mode_on(tls()):
+    if inference_mode_on(state):
         creation = INFERENCE_MODE
-    elif tls().no_grad:
+    elif state.no_grad:
         creation = NO_GRAD_MODE
     else:
         creation = MULTI_OUTPUT_NODE if multiple else DEFAULT
@@ -68,46 +72,51 @@ cdef int track_alias(int maker, Tensor base, Tensor result, bint multiple) excep
         if creation == DEFAULT or base.view.creation == INFERENCE_MODE:
             view.creation = base.view.creation
     if view.creation == creation and (creation == INFERENCE_MODE or creation == NO_GRAD_MODE):
-        result.guard_id, result.maker = tls().guard_id, maker   # else it keeps the base's
+        result.guard_id, result.maker = state.guard_id, maker   # else it keeps the base's
     view.attr_version = current(version_of(base))
     result.view = view
     result.keys |= BIT_AUTOGRAD
-    tls().views += 1
+    state.views += 1
     return 0
 
 
-cdef object _restride(tuple geometry):
-    """A function that makes a view of this geometry from its root. (Not nested in _replay, whose
-    closures would then form a reference cycle.)"""
-    as_strided = operator("as_strided")
+@cython.final
+cdef class _Replay:
+    """Makes a view from its root, by an operator; see ViewMeta.replay."""
 
-    def view(root):
-        return as_strided(root, *geometry)
+    cdef Operator op
+    cdef object before            # makes what the operator takes from the root; None: the root
+    cdef tuple rest               # the operator's arguments after that
 
-    return view
+    def __call__(self, root):
+        cdef int n = self.op.n_positional
+        cdef tuple given = (root if self.before is None else self.before(root), *self.rest)
+        return self.op(*given[:n], **dict(zip(self.op.names[n:], given[n:])))
 
 
-cdef object _replay(Operator op, PyObject** args, Tensor base, Tensor result):
-    """A function that makes the view from its root; for views that change the dtype."""
-    cdef list rest = [<object>args[i] for i in range(1, op.nargs)]
-    before = None
+cdef _Replay _replayed(Operator op, object before, tuple rest):
+    cdef _Replay replay = _Replay.__new__(_Replay)
+    replay.op, replay.before, replay.rest = op, before, rest
+    return replay
+
+
+cdef _Replay _replay(Operator op, PyObject** args, Tensor base, Tensor result):
+    """What makes the view from its root; for views that change the dtype."""
+    cdef tuple rest
+    cdef object before = None
+    cdef int i
     if base.view is not None:
         before = base.view.replay
         if before is None:
-            before = _restride(geometry_of(base))
-
+            before = _replayed(operator("as_strided"), None, geometry_of(base))
     if typenum(result) == typenum(base):
         # A view of a view that changed the dtype: its geometry suffices from there on.
-        own = geometry_of(result)
-        strided = operator("as_strided")
-        return lambda root: strided(before(root), *own)
-
-    def replay(root):
-        positional = [root if before is None else before(root)] + rest
-        return op(*positional[:op.n_positional],
-                  **dict(zip(op.names[op.n_positional:], positional[op.n_positional:])))
-
-    return replay
+        return _replayed(operator("as_strided"), before, geometry_of(result))
+    rest = PyTuple_New(op.nargs - 1)
+    for i in range(1, op.nargs):
+        Py_INCREF(<object>args[i])
+        PyTuple_SET_ITEM(rest, i - 1, <object>args[i])
+    return _replayed(op, before, rest)
 
 
 # ---- in-place writes ----
@@ -198,7 +207,7 @@ cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except 
     slices.view_geometry = geometry_of(self)
     slices.replay = self.view.replay
     slices.set_outputs(1)
-    slices.describe(0, base)
+    describe(slices, 0, base)
     n = node.n_edges
     slices.base_edge = edge if 0 <= edge < n else n
     slices.set_edges(n if 0 <= edge < n else n + 1)
@@ -336,10 +345,10 @@ cdef OpNode _strided_node(Tensor self, Tensor base):
     node.set_edges(1)
     connect(node, 0, base)
     node.set_outputs(1)
-    node.describe(0, self)
+    describe(node, 0, self)
     node.set_saved(d.n_slots)
     for i in range(d.n_slots):
-        node.keep(i, values[d.slot_names[i]])
+        keep(node, i, values[d.slot_names[i]])
     return node
 
 

@@ -19,6 +19,7 @@ from imode._core.tensor cimport (
     DEFAULT, Tensor, current, is_tensor, requires_grad, set_grad_fn, typenum, version_of)
 from imode.autograd.custom cimport Error
 from imode.autograd.leaves cimport connect
+from imode.autograd.node cimport describe
 from imode.autograd.views cimport (
     check_inplace, check_write, count_write, rebase_history, track)
 from libc.stdint cimport uint64_t
@@ -163,7 +164,7 @@ cdef object _record_write_or_view(Operator op, keyset_t keys, PyObject** args):
     node.set_outputs(<int>len(outputs))
     for i in range(len(outputs)):
         tensor = <Tensor>outputs[i]
-        node.describe(i, tensor)
+        describe(node, i, tensor)
         if i < n:
             rebase_history(tensor, node, i, edges.get(id(tensor), -1))
             continue
