@@ -193,6 +193,12 @@ def test_other_shapes_have_the_same_strides_in_every_mode(strides, size):
     assert fast == slow
 
 
+@pytest.mark.parametrize("size", [(2**62 + 4,), (2**61, 2, 4), (2**32, 2**32, 4), (2**63 - 1, 4)])
+def test_sizes_whose_product_is_beyond_64_bits(size):
+    with pytest.raises(RuntimeError, match="is invalid for input of size 4"):
+        imode.ones(4).view(size)
+
+
 def test_view_as_another_dtype():
     x = imode.tensor([1.0, -2.0])
     assert x.view(imode.int32).tolist() == [0x3F800000, -0x40000000]

@@ -35,6 +35,8 @@ from imode import errors
 import_array()
 
 cdef extern from "Python.h":
+    PyObject* Py_True
+    PyObject* Py_False
     int PyLong_Check(PyObject*) noexcept
     int PyLong_CheckExact(PyObject*) noexcept
     long long PyLong_AsLongLongAndOverflow(PyObject*, int*) noexcept
@@ -44,19 +46,9 @@ cdef extern from "Python.h":
     int PyTuple_CheckExact(PyObject*) noexcept
     int PyTuple_Check(PyObject*) noexcept
     int PyList_Check(PyObject*) noexcept
+    PyObject** PySequence_Fast_ITEMS(object) noexcept
 
-cdef extern from *:
-    """
-    /* Whether an object is an int (not a bool) whose size shows at once that 64 bits hold it. */
-    static inline int imode_is_short_int(PyObject* o) {
-        if (!PyLong_CheckExact(o)) return 0;
-    #if PY_VERSION_HEX >= 0x030C0000
-        return PyUnstable_Long_IsCompact((PyLongObject*)o);
-    #else
-        return Py_SIZE(o) <= 2 && Py_SIZE(o) >= -2;
-    #endif
-    }
-    """
+cdef extern from "short_int.h":
     bint is_short_int "imode_is_short_int"(PyObject*) noexcept
 
 
@@ -109,6 +101,7 @@ cdef int bind(Operator op, PyObject* self, PyObject** args, Py_ssize_t n_given,
     cdef Py_ssize_t k
     cdef PyObject* value
     cdef PyObject* unexpected = NULL
+    cdef PyObject** defaults
     bound.n_owned = 0
     bound.out = NULL
     # Methods take their sizes one by one, functions only where nothing stands before them.
@@ -142,8 +135,9 @@ cdef int bind(Operator op, PyObject* self, PyObject** args, Py_ssize_t n_given,
             why.problem = MISSING
             why.argument = <int>n
             return 0
+        defaults = PySequence_Fast_ITEMS(op.defaults)
         for i in range(<int>n, op.nargs):
-            bound.args[i] = PyTuple_GET_ITEM(op.defaults, i)
+            bound.args[i] = defaults[i]
         bound.args[op.nargs] = inplace_target(op, bound.args)
         return 1
     for i in range(<int>n, op.nargs):
@@ -231,10 +225,13 @@ cdef bint _may_be_varargs(PyObject* value) noexcept:
 cdef int _bind_varargs(Operator op, int i, PyObject** args, int n, Bound* bound,
                        Mismatch* why) except -1:
     cdef tuple sizes = PyTuple_New(n)
+    cdef bint short = True        # whether 64 bits hold them all, as is seen at once
     cdef int k
     for k in range(n):
         item = <object>args[k]
-        if not is_short_int(args[k]) and not PyLong_CheckExact(args[k]):
+        if not is_short_int(args[k]):
+            short = False
+        if not short and not PyLong_CheckExact(args[k]):
             # Only the first says whether it is sizes at all; after it True is 1.
             item = int(item) if k and PyBool_Check(item) else _as_int(item)
             if item is None:
@@ -245,14 +242,22 @@ cdef int _bind_varargs(Operator op, int i, PyObject** args, int n, Bound* bound,
                 return 0
         Py_INCREF(item)
         PyTuple_SET_ITEM(sizes, k, item)
-    return _own_ints(op, bound, i, sizes)
+    return _own(bound, i, sizes) if short else _own_ints(op, bound, i, sizes)
 
 
 cdef inline bint _fits_at_sight(int kind, PyObject* value) noexcept:
     """Whether a value needs no `check`; most values need none."""
-    if kind == INT or kind == INT_OPT:
+    if kind == TENSOR or kind == OPERAND:
+        return is_tensor(value)
+    elif kind == INT or kind == INT_OPT:
         return is_short_int(value)
-    return (kind == TENSOR or kind == OPERAND) and is_tensor(value)
+    elif kind == TENSOR_OPT:
+        return value == <PyObject*>None or is_tensor(value)
+    elif kind == BOOL or kind == BOOL_OPT:
+        return value == Py_True or value == Py_False
+    elif kind == FLOAT or kind == FLOAT_OPT:
+        return PyFloat_CheckExact(value)
+    return kind == ANY
 
 
 cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why) except -1:
@@ -260,21 +265,16 @@ cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why)
     cdef int kind = op.kinds[i]
     cdef object converted
     bound.args[i] = value
+    if _fits_at_sight(kind, value):
+        return 1
     if kind <= OPERAND:
-        if is_tensor(value):
-            if kind != TENSOR_LIST:
-                return 1
-        elif kind == OPERAND:
-            if _bind_number(bound, i, value):
-                return 1
-        elif kind == TENSOR_LIST:
+        if kind == TENSOR_LIST and not is_tensor(value):
             return _check_tensors(op, i, value, bound, why)
-        elif kind == TENSOR_OPT and value == <PyObject*>None:
-            return 1
-        return _wrong_type(i, value, why)
+        return 1 if kind == OPERAND and _bind_number(bound, i, value) else (
+            _wrong_type(i, value, why))
     if value == <PyObject*>None:
         if kind in (SCALAR_OPT, INT_OPT, INTS_OPT, FLOAT_OPT, BOOL_OPT, STR_OPT, DTYPE_OPT,
-                    GENERATOR_OPT, DEVICE_OPT, ANY):
+                    GENERATOR_OPT, DEVICE_OPT):
             return 1
         return _wrong_type(i, value, why)
     if kind == INT or kind == INT_OPT:
@@ -287,12 +287,8 @@ cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why)
     elif kind == INTS or kind == INTS_OPT:
         return _check_ints(op, i, value, bound, why)
     elif kind == BOOL or kind == BOOL_OPT:
-        if PyBool_Check(<object>value):
-            return 1
         converted = bool(<object>value) if isinstance(<object>value, _np_bool) else None
     elif kind == FLOAT or kind == FLOAT_OPT:
-        if PyFloat_CheckExact(value):
-            return 1
         converted = _as_number(<object>value)
         converted = None if isinstance(converted, complex) else converted
     elif kind == SCALAR or kind == SCALAR_OPT:
@@ -310,7 +306,7 @@ cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why)
     elif kind == GENERATOR_OPT:
         return 1 if isinstance(<object>value, _Generator) else _wrong_type(i, value, why)
     else:
-        return 1
+        converted = None
     if converted is None:
         return _wrong_type(i, value, why)
     return _own(bound, i, converted)
@@ -354,17 +350,19 @@ cdef int _check_ints(Operator op, int i, PyObject* value, Bound* bound, Mismatch
         items = tuple(<object>value)
     else:
         # A single int stands for an int[n] of equal values.
-        item = _as_int(<object>value) if op.lengths[i] or op.kinds[i] == INTS_OPT else None
+        item = None
+        if op.lengths[i] or op.kinds[i] == INTS_OPT:
+            item = <object>value if is_short_int(value) else _as_int(<object>value)
         if item is None:
             return _wrong_type(i, value, why)
-        if not _fits(<PyObject*>item):
+        if not is_short_int(<PyObject*>item) and not _fits(<PyObject*>item):
             _raise_wide()
-        return _own_ints(op, bound, i, (item,) * (op.lengths[i] if op.lengths[i] else 1))
+        return _own(bound, i, (item,) * (op.lengths[i] if op.lengths[i] else 1))
     for k in range(PyTuple_GET_SIZE(items)):
-        if not PyLong_CheckExact(PyTuple_GET_ITEM(items, k)):
+        if not is_short_int(PyTuple_GET_ITEM(items, k)):
             break
     else:
-        return _own_ints(op, bound, i, items)
+        return _own(bound, i, items)
     _own(bound, i, items)         # keeps `why.value` alive: __index__ may empty the caller's list
     converted = []
     for k in range(PyTuple_GET_SIZE(items)):

@@ -32,7 +32,19 @@ ctypedef struct window_t:
     long divisor              # averages: divides the sums; 0: the number of elements
 
 
-cdef long integer(value) except? -1               # as PyTorch's 32 bits hold it
+cdef extern from "short_int.h":
+    bint digit_of "imode_digit_of"(object, long long* value) noexcept
+
+
+cdef long checked_integer(value) except? -1
+
+
+cdef inline long integer(value) except? -1:
+    """An int, as PyTorch's 32 bits hold it."""
+    cdef long long digit
+    return <long>digit if digit_of(value, &digit) else checked_integer(value)
+
+
 cdef int count_windows(axis_t* a, bint ceil) except -1
 # The mean of every window over the last of two or three dimensions, for windows that fit and few
 # floats in row order; else None.

@@ -40,7 +40,7 @@ cdef enum:
 # ---- geometry and checks -------------------------------------------------------------------------
 
 
-cdef long integer(value) except? -1:
+cdef long checked_integer(value) except? -1:
     cdef long given = value
     if not INT_MIN <= given <= INT_MAX:
         raise overflow(np.dtype(np.int32))       # so that a product of two fits into a long

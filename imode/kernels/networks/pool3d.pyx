@@ -28,6 +28,7 @@ cdef enum:
     FEW = 64                       # so many windows along the dimensions need no memory
     GIL_FREE = 4096                # from so many elements on, the GIL is released
     GRAIN = 16384                  # fewest elements per thread
+    FIELDS = sizeof(axis_t) // sizeof(long)      # from a field of one axis to that of the next
 
 
 # ---- where the windows lie -----------------------------------------------------------------------
@@ -96,9 +97,9 @@ cdef int _walks(volume_t* v, axis_t* axes, bint padding) except -1:
 # ---- checks --------------------------------------------------------------------------------------
 
 
-cdef int _three(str op, str name, tuple values, axis_t* axes, int field) except -1:
+cdef int _three(str op, str name, tuple values, long* field) except -1:
+    """Read a field of three axes, the first of which has it at `field`."""
     cdef int k, n = <int>len(values)
-    cdef long value
     if n != 1 and n != 3:
         must = "must be either" if name == "dilation" else "must either be"
         if op == "avg_pool3d" and name != "stride":
@@ -106,15 +107,7 @@ cdef int _three(str op, str name, tuple values, axis_t* axes, int field) except 
         must += " omitted," if name == "stride" else ""
         raise RuntimeError(f"{op}: {name} {must} a single int, or a tuple of three ints")
     for k in range(3):
-        value = integer(values[k if n == 3 else 0])
-        if field == 0:
-            axes[k].kernel = value
-        elif field == 1:
-            axes[k].stride = value
-        elif field == 2:
-            axes[k].padding = value
-        else:
-            axes[k].dilation = value
+        field[k * FIELDS] = integer(values[k]) if k < n else field[0]
     return 0
 
 
@@ -179,10 +172,17 @@ cdef int _windows(str op, volume_t* v, axis_t* axes, cnp.ndarray x, tuple kernel
                   tuple padding, tuple dilation, bint ceil) except -1:
     """Check everything and fill in the axes."""
     cdef int k
-    _three(op, "kernel_size", kernel, axes, 0)
-    _three(op, "stride", stride if stride is not None and len(stride) else kernel, axes, 1)
-    _three(op, "padding", padding, axes, 2)
-    _three(op, "dilation", dilation, axes, 3)
+    _three(op, "kernel_size", kernel, &axes.kernel)
+    if stride is not None and len(stride):
+        _three(op, "stride", stride, &axes.stride)
+    else:
+        for k in range(3):
+            axes[k].stride = axes[k].kernel
+    _three(op, "padding", padding, &axes.padding)
+    if dilation is not None:
+        _three(op, "dilation", dilation, &axes.dilation)
+    else:
+        axes[0].dilation = axes[1].dilation = axes[2].dilation = 1
     if cnp.PyArray_NDIM(x) != 4 and cnp.PyArray_NDIM(x) != 5:
         raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
     _sizes(v, axes, x)
@@ -554,7 +554,7 @@ cdef object avg_pool3d(
     cdef str name = "avg_pool3d_out_frame"
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     _divisor(&v, divisor)
-    _windows("avg_pool3d", &v, axes, x, kernel, stride, padding, (1,), ceil)
+    _windows("avg_pool3d", &v, axes, x, kernel, stride, padding, None, ceil)
     if kind == cnp.NPY_FLOAT16:
         raise errors.dtypes.not_implemented(name, x.dtype)
     _walks(&v, axes, count_padding)
@@ -573,7 +573,7 @@ def avg_pool3d_backward(grad, x, tuple kernel, tuple stride, tuple padding, bint
     cdef volume_t v
     cdef axis_t[3] axes
     _divisor(&v, divisor)
-    _windows("avg_pool3d", &v, axes, x, kernel, stride, padding, (1,), ceil)
+    _windows("avg_pool3d", &v, axes, x, kernel, stride, padding, None, ceil)
     _walks(&v, axes, count_padding)
     try:
         return _mean_backward("_avg_pool3d_backward", &v, grad, x, is_channels_last(x))

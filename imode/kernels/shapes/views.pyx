@@ -25,8 +25,8 @@ from imode._core.type_names import tensor_type
 
 cnp.import_array()
 
-cdef extern from "Python.h":
-    long long PyLong_AsLongLong(PyObject* value) except? -1
+cdef extern from "short_int.h":
+    long long size_of "imode_size_of"(PyObject* value) except? -1
 
 
 # ---- errors -------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ cpdef int wrap_dim(Py_ssize_t dim, int nd) except -1:
 
 
 cdef int dim_of(PyObject* dim, int nd) except -1:
-    return wrap_dim(PyLong_AsLongLong(dim), nd)
+    return wrap_dim(size_of(dim), nd)
 
 
 cdef int read_ints(tuple values, npy_intp* out) except -1:
@@ -85,7 +85,7 @@ cdef int read_ints(tuple values, npy_intp* out) except -1:
     cdef Py_ssize_t i, n = PyTuple_GET_SIZE(values)
     check_rank(<int>n)
     for i in range(n):
-        out[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(values, i))
+        out[i] = size_of(PyTuple_GET_ITEM(values, i))
     return <int>n
 
 
@@ -157,6 +157,27 @@ cdef int _infer_view(
     return 1 if view_d == -1 else 0
 
 
+cdef inline bint _in_rows(Fields* a, npy_intp item, int nd, const npy_intp* shape,
+                          Geometry* g) noexcept:
+    """Fill in shape and strides for elements that lie in rows; False: another rule decides."""
+    cdef npy_intp old = item, new = item
+    cdef int d
+    for d in range(a.nd - 1, -1, -1):
+        if a.strides[d] != old:
+            return False
+        old *= a.dimensions[d]
+    if old >> 31:                 # so that no product is beyond 64 bits
+        return False
+    for d in range(nd - 1, -1, -1):
+        g.shape[d], g.strides[d] = shape[d], new
+        if not 0 < shape[d] <= old:
+            return False
+        new *= shape[d]
+        if new > old:
+            return False
+    return new == old
+
+
 def viewable(tuple shape, tuple strides, tuple size):
     """Return whether a geometry can be viewed as `size`.
 
@@ -218,21 +239,10 @@ cdef object view_in_order(Operator view, Tensor base, int nd, const npy_intp* sh
     cdef keyset_t keys = (base.keys | (state.included ^ DEFAULT_INCLUDED)) & ~state.excluded
     cdef Fields* a = fields(base.array)
     cdef Geometry g
-    cdef npy_intp old = cnp.PyArray_ITEMSIZE(storage(base)), new = old
-    cdef int d
     if keys & view.mask != BIT_CPU or state.watcher != NULL or view.table[0] != _one or (
             (<CKernel>view.kernels[0]).data != <void*>_view) or nd > MAX_DIMS:
         return None
-    for d in range(a.nd - 1, -1, -1):
-        if a.strides[d] != old:
-            return None
-        old *= a.dimensions[d]
-    for d in range(nd - 1, -1, -1):
-        g.shape[d], g.strides[d] = shape[d], new
-        new *= shape[d]
-        if not 0 < new <= old:
-            return None
-    if new != old:
+    if not _in_rows(a, cnp.PyArray_ITEMSIZE(storage(base)), nd, shape, &g):
         return None
     state.operator_id = view.id
     state.hops += 1
@@ -280,6 +290,8 @@ cdef void copy_geometry(ndarray a, Geometry* g) noexcept:
 cdef int _view(ndarray a, PyObject** args, Geometry* g) except -1:
     """view(size): one entry may be -1."""
     g.nd = read_ints(<tuple>args[1], g.shape)
+    if _in_rows(fields(<PyObject*>a), cnp.PyArray_ITEMSIZE(a), g.nd, g.shape, g):
+        return 0
     _infer_size(cnp.PyArray_SIZE(a), <tuple>args[1], g.nd, g.shape)
     if _infer_view(
         a.ndim, cnp.PyArray_DIMS(a), cnp.PyArray_STRIDES(a), cnp.PyArray_ITEMSIZE(a),
@@ -326,7 +338,7 @@ cdef int _expand(ndarray a, PyObject** args, Geometry* g) except -1:
 
 cdef int _unsqueeze(ndarray a, PyObject** args, Geometry* g) except -1:
     """unsqueeze(dim): a dimension of length 1 is inserted before `dim`."""
-    cdef Py_ssize_t dim = PyLong_AsLongLong(args[1])
+    cdef Py_ssize_t dim = size_of(args[1])
     cdef int nd = a.ndim, at, i
     if dim < -nd - 1 or dim > nd:
         _raise_dim(dim, nd + 1)
@@ -437,7 +449,7 @@ cdef void at_index(ndarray a, int d, npy_intp index, Geometry* g) noexcept:
 
 
 cdef int _select(ndarray a, PyObject** args, Geometry* g) except -1:
-    cdef Py_ssize_t index = PyLong_AsLongLong(args[2])
+    cdef Py_ssize_t index = size_of(args[2])
     cdef int d
     if a.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
@@ -462,15 +474,15 @@ cdef int _slice(ndarray a, PyObject** args, Geometry* g) except -1:
     """slice(dim, start, end, step): bounds are clipped as in Python."""
     cdef int d
     cdef npy_intp first, last, n
-    cdef npy_intp step = PyLong_AsLongLong(args[4])
+    cdef npy_intp step = size_of(args[4])
     if a.ndim == 0:
         raise errors.shapes.scalar_sliced()
     d = dim_of(args[1], a.ndim)
     if step <= 0:
         raise RuntimeError("slice step must be positive")
     n = a.shape[d]
-    first = 0 if args[2] == <PyObject*>None else PyLong_AsLongLong(args[2])
-    last = n if args[3] == <PyObject*>None else PyLong_AsLongLong(args[3])
+    first = 0 if args[2] == <PyObject*>None else size_of(args[2])
+    last = n if args[3] == <PyObject*>None else size_of(args[3])
     if first < 0:
         first += n
     if last < 0:
@@ -484,7 +496,7 @@ cdef int _slice(ndarray a, PyObject** args, Geometry* g) except -1:
 
 cdef int _diagonal(ndarray a, PyObject** args, Geometry* g) except -1:
     """diagonal(offset, dim1, dim2): the diagonals as a new last dimension."""
-    cdef Py_ssize_t offset = PyLong_AsLongLong(args[1])
+    cdef Py_ssize_t offset = size_of(args[1])
     cdef int nd = a.ndim, i, n = 0, d1 = dim_of(args[2], nd), d2 = dim_of(args[3], nd)
     cdef npy_intp rows, cols
     if d1 == d2:
@@ -511,7 +523,7 @@ cdef int _diagonal(ndarray a, PyObject** args, Geometry* g) except -1:
 cdef int _unfold(ndarray a, PyObject** args, Geometry* g) except -1:
     """unfold(dim, size, step): the windows along `dim`, as a new last dimension."""
     cdef int nd = a.ndim, d = dim_of(args[1], nd)
-    cdef Py_ssize_t size = PyLong_AsLongLong(args[2]), step = PyLong_AsLongLong(args[3])
+    cdef Py_ssize_t size = size_of(args[2]), step = size_of(args[3])
     cdef npy_intp length = a.shape[d] if nd > 0 else 1
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
