@@ -55,6 +55,8 @@ cdef extern from *:
         Py_INCREF(descr);
         return PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, strides, data, flags, NULL);
     }
+    /* What the caller owns, as an object. */
+    #define IMODE_OWNED(o) (o)
     /* The class of a block of n bytes: 24 (the C library's least), 64, 256, 1 Ki, 4 Ki, 16 Ki. */
     static inline int imode_size_class(npy_intp n) {
         if (n <= 256) return n <= 24 ? 0 : n <= 64 ? 1 : 2;
@@ -69,6 +71,7 @@ cdef extern from *:
     }
     """
     Descr* descr_from_type "PyArray_DescrFromType"(int typenum)
+    ndarray _owned "IMODE_OWNED"(PyObject*)
     object new_array "imode_new_array"(Descr*, int, npy_intp*)
     object new_view "imode_new_view"(Descr*, int, npy_intp*, npy_intp*, char*, int)
     int size_class "imode_size_class"(npy_intp n) noexcept nogil
@@ -172,9 +175,7 @@ cdef ndarray empty(int typenum, int nd, npy_intp* dims):
                 array = _take(free, HEADER_BYTES + _class_bytes[kind])
                 _shape(fields(array), nd, dims, nbytes, code)
                 fields(array).flags |= RECYCLED | (kind if nd else ONE_ELEMENT) << CLASS_SHIFT
-                out = <ndarray>array
-                Py_DECREF(out)        # the free list's reference
-                return out
+                return _owned(array)
             return _new_recyclable(code, nd, dims, nbytes, kind)
     return _new_unrecycled(code, nd, dims)
 
@@ -298,9 +299,8 @@ cdef void _shape(Fields* array, int nd, npy_intp* dims, npy_intp nbytes, int cod
     for i in range(nd - 1, -1, -1):
         array.dimensions[i] = dims[i]
         array.strides[i] = stride
-        if dims[i] != 1:
-            long_dims += 1
-            stride *= dims[i] if dims[i] else 1
+        long_dims += dims[i] != 1
+        stride *= dims[i] + (dims[i] == 0)
     array.flags = OWNDATA | ALIGNED_WRITEABLE | (
         CONTIGUOUS if long_dims <= 1 or nbytes == 0 else C_CONTIGUOUS)
 
@@ -327,21 +327,14 @@ cdef ndarray _new_recyclable(int code, int nd, npy_intp* dims, npy_intp nbytes, 
 
 
 cdef ndarray view(ndarray source, int nd, npy_intp* dims, npy_intp* strides, char* data):
-    cdef PyObject* owned = take_view(
-        <PyObject*>source, fields(<PyObject*>source).descr.type_num, nd, dims, strides, data)
-    out = <ndarray>owned
-    Py_DECREF(out)
-    return out
+    return _owned(take_view(
+        <PyObject*>source, fields(<PyObject*>source).descr.type_num, nd, dims, strides, data))
 
 
 cdef ndarray view_on(ndarray source, PyObject* base, int nd, npy_intp* dims, npy_intp* strides,
                      char* data):
     cdef int typenum = fields(<PyObject*>source).descr.type_num
-    cdef PyObject* owned = _take_view_on(
-        <PyObject*>source, base, typenum, nd, dims, strides, data)
-    out = <ndarray>owned
-    Py_DECREF(out)
-    return out
+    return _owned(_take_view_on(<PyObject*>source, base, typenum, nd, dims, strides, data))
 
 
 cdef PyObject* take_view(PyObject* source, int typenum, int nd, npy_intp* dims,

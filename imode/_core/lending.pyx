@@ -33,6 +33,10 @@ cnp.import_array()
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject*) noexcept
 
+cdef extern from "recycled.h":
+    ctypedef void (*destructor)(PyObject*)
+    destructor swap_dealloc "imode_swap_dealloc"(object, destructor)
+
 cdef Addresses _lent, _borrowed           # by address of the root; by address of the owner
 
 
@@ -43,9 +47,6 @@ cdef Addresses _lent, _borrowed           # by address of the root; by address o
 cdef class Lent:
     """A tensor's memory, as the base of the arrays over it; not made from Python."""
 
-    def __dealloc__(self):
-        forget(&_lent, &self.link)
-
 
 @cython.final
 @cython.freelist(16)
@@ -53,8 +54,20 @@ cdef class Lent:
 cdef class Borrowed:
     """Another object's memory, as the base of tensors' arrays; not made from Python."""
 
-    def __dealloc__(self):
-        forget(&_borrowed, &self.link)
+
+# They end without a `__dealloc__`, which would save and restore the current exception.
+cdef void _end_lent(PyObject* o) noexcept:
+    forget(&_lent, &(<Lent>o).link)
+    _free_lent(o)
+
+
+cdef void _end_borrowed(PyObject* o) noexcept:
+    forget(&_borrowed, &(<Borrowed>o).link)
+    _free_borrowed(o)
+
+
+cdef destructor _free_lent = swap_dealloc(Lent, <destructor>_end_lent)
+cdef destructor _free_borrowed = swap_dealloc(Borrowed, <destructor>_end_borrowed)
 
 
 cdef ndarray _array_on(ndarray array, object base):

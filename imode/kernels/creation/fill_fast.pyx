@@ -32,7 +32,9 @@ cdef enum:
     MOST = 1 << 26                # most elements; the general case allocates more with care
     JOINED = 16                   # most tensors that are read side by side,
     LONG = 256                    # of at least so many bytes each for a row of the result,
-    LARGE = 1 << 18               # which is of at least so many
+    LARGE = 1 << 18               # which is of at least so many;
+    FEW = 8                       # or for so few rows,
+    SMALL = 4096                  # of so few bytes together
     LAZY = 1 << 21                # most zeros that are written: more are pages, cleared when used
 
 
@@ -235,14 +237,18 @@ cdef bint _put_row_by_row(tuple tensors, char* to, npy_intp outer, npy_intp row,
     cdef Fields* each
     cdef int k
     b.to, b.row, b.n = to, row, 0
-    if PyTuple_GET_SIZE(tensors) > JOINED or outer * row < LARGE or outer == 1:
+    cdef bint few = outer <= FEW and outer * row <= SMALL
+    if PyTuple_GET_SIZE(tensors) > JOINED or not few and (outer * row < LARGE or outer == 1):
         return False
     for k in range(PyTuple_GET_SIZE(tensors)):
         each = fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array)
         b.source[k], b.size[k] = each.data, item * _count(each, dim, each.nd)
-        if b.size[k] < LONG:
+        if b.size[k] < LONG and not few:
             return False
     b.n = <int>PyTuple_GET_SIZE(tensors)
+    if few:
+        _put_rows(&b, 0, outer)
+        return True
     with nogil:
         parallel_for(outer, LARGE // row + 1, _put_rows, &b)
     return True

@@ -4,8 +4,9 @@ The functions over ndarrays take matrices whose shapes, dtypes and stacks have b
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 from imode._core.adapter cimport deliver, run_general
-from imode._core.allocator cimport empty
+from imode._core.allocator cimport empty, release
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.parallel cimport skipping
@@ -96,6 +97,7 @@ cdef tuple _svd(ndarray a, bint full, bint vectors):
     cdef Job job
     cdef npy_intp m = size_of(a, 2), n = size_of(a, 1), least = min(m, n)
     cdef ndarray made, values, info
+    cdef PyObject* spare
     cdef ndarray u = None
     cdef ndarray vh = None
     start(&job, a)
@@ -120,6 +122,10 @@ cdef tuple _svd(ndarray a, bint full, bint vectors):
         if not job.options[1]:
             return None, values, None, info
     _factor_svd(&job)
+    spare = <PyObject*>made
+    Py_INCREF(made)
+    made = None
+    release(spare)                # to be used again
     return u, values, vh, info
 
 

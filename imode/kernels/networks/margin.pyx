@@ -83,9 +83,8 @@ cdef cnp.ndarray _reduced(real* each, long rows, Fields* like, int reduction, in
     return out
 
 
-cdef object _over(real* x, cnp.ndarray target, const real* weight, long rows, long classes,
+cdef object _over(real* x, const cnp.int64_t* at, const real* weight, long rows, long classes,
                   double p, double margin, int reduction, Fields* like, real* listed, int kind):
-    cdef const cnp.int64_t* at = <const cnp.int64_t*>cnp.PyArray_DATA(target)
     cdef real[FEW] few
     cdef real* each = few
     cdef long i
@@ -108,10 +107,9 @@ cdef object _over(real* x, cnp.ndarray target, const real* weight, long rows, lo
             free(each)
 
 
-cdef bint _outside(cnp.ndarray target, long least, long classes) noexcept:
-    cdef const cnp.int64_t* at = <const cnp.int64_t*>cnp.PyArray_DATA(target)
+cdef bint _outside(const cnp.int64_t* at, long n, long least, long classes) noexcept:
     cdef long i
-    for i in range(0 if skipping() else cnp.PyArray_SIZE(target)):
+    for i in range(0 if skipping() else n):
         if at[i] < least or at[i] >= classes:
             return True
     return False
@@ -120,14 +118,20 @@ cdef bint _outside(cnp.ndarray target, long least, long classes) noexcept:
 def multi_margin(cnp.ndarray x, cnp.ndarray target, double p, double margin, weight, long rows,
                  long classes, int reduction):
     """The losses of rows with one class each; all are contiguous, the targets nobody else's."""
+    return _of_classes(x, <const cnp.int64_t*>cnp.PyArray_DATA(target), p, margin, weight, rows,
+                       classes, reduction, <Fields*><PyObject*>target)
+
+
+cdef object _of_classes(cnp.ndarray x, const cnp.int64_t* at, double p, double margin, weight,
+                        long rows, long classes, int reduction, Fields* like):
+    """`like`: the targets, for their shape."""
     cdef void* by = NULL if weight is None else cnp.PyArray_DATA(<cnp.ndarray>weight)
-    cdef Fields* like = <Fields*><PyObject*>target
-    if _outside(target, 0, classes):
+    if _outside(at, rows, 0, classes):
         raise RuntimeError("target out of range")
     if cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE:
-        return _over[double](<double*>cnp.PyArray_DATA(x), target, <double*>by, rows, classes, p,
+        return _over[double](<double*>cnp.PyArray_DATA(x), at, <double*>by, rows, classes, p,
                              margin, reduction, like, NULL, cnp.NPY_DOUBLE)
-    return _over[float](<float*>cnp.PyArray_DATA(x), target, <float*>by, rows, classes, p, margin,
+    return _over[float](<float*>cnp.PyArray_DATA(x), at, <float*>by, rows, classes, p, margin,
                         reduction, like, NULL, cnp.NPY_FLOAT)
 
 
@@ -139,13 +143,14 @@ def multilabel_margin(cnp.ndarray x, cnp.ndarray target, cnp.ndarray like, long 
     """
     cdef cnp.ndarray listed = np.empty_like(x)
     cdef Fields* each = <Fields*><PyObject*>like
-    if _outside(target, -1, classes):
+    cdef const cnp.int64_t* at = <const cnp.int64_t*>cnp.PyArray_DATA(target)
+    if _outside(at, cnp.PyArray_SIZE(target), -1, classes):
         raise RuntimeError("argument #2 'target' is out of range")
     if cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE:
-        return _over[double](<double*>cnp.PyArray_DATA(x), target, NULL, rows, classes, 1, 1,
+        return _over[double](<double*>cnp.PyArray_DATA(x), at, NULL, rows, classes, 1, 1,
                              reduction, each, <double*>cnp.PyArray_DATA(listed),
                              cnp.NPY_DOUBLE), listed
-    return _over[float](<float*>cnp.PyArray_DATA(x), target, NULL, rows, classes, 1, 1, reduction,
+    return _over[float](<float*>cnp.PyArray_DATA(x), at, NULL, rows, classes, 1, 1, reduction,
                         each, <float*>cnp.PyArray_DATA(listed), cnp.NPY_FLOAT), listed
 
 
@@ -156,6 +161,8 @@ cdef object _multi_margin_loss(Operator op, keyset_t keys, PyObject** args):
     cdef double p = 0, margin = 0
     cdef long rows = x.dimensions[0] if x.nd == 2 else 1
     cdef cnp.ndarray target, weight = None
+    cdef cnp.int64_t[FEW] few
+    cdef cnp.int64_t* at = few
     if not 1 <= x.nd <= 2 or not _row_major(x) or not _indices(t) or t.nd > 1 or (
             _count(t, 0, t.nd) != rows or _count(x, 0, x.nd) == 0 or skipping()
             or (x.descr.type_num != cnp.NPY_FLOAT and x.descr.type_num != cnp.NPY_DOUBLE)
@@ -166,11 +173,13 @@ cdef object _multi_margin_loss(Operator op, keyset_t keys, PyObject** args):
         if _array(args[4]).descr.type_num != x.descr.type_num or (
                 not _row_major(_array(args[4])) or weight.size != x.dimensions[x.nd - 1]):
             return run_general(op, keys, args)
-    target = empty(cnp.NPY_INT64, t.nd, t.dimensions)      # nobody else's: it is checked, then used
-    memcpy(cnp.PyArray_DATA(target), t.data, cnp.PyArray_NBYTES(target))
-    return deliver(op, multi_margin(
-        array_of(args[0]), target, p, margin, weight, rows, x.dimensions[x.nd - 1],
-        <int>PyLong_AsLong(args[5])), args)
+    if rows > FEW:
+        target = empty(cnp.NPY_INT64, t.nd, t.dimensions)
+        at = <cnp.int64_t*>cnp.PyArray_DATA(target)
+    memcpy(at, t.data, rows * sizeof(cnp.int64_t))     # nobody else's: they are checked, then used
+    return deliver(op, _of_classes(
+        array_of(args[0]), at, p, margin, weight, rows, x.dimensions[x.nd - 1],
+        <int>PyLong_AsLong(args[5]), t), args)
 
 
 # ---- soft margins --------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 from imode._core.adapter cimport deliver
-from imode._core.allocator cimport empty
+from imode._core.allocator cimport empty, release
 from imode._core.channels cimport (
     as_channels_last, channels_back, channels_to_end, contiguous, is_channels_last)
 from imode._core.dispatch cimport CKernel, Operator
@@ -179,12 +180,13 @@ cdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training,
     cdef long n
     cdef double count
     cdef Kind kind
-    cdef cnp.ndarray a, out, mean, var, invstd, scratch
+    cdef cnp.ndarray a, out, mean, var, invstd, scratch, own
     cdef double few[2 * FEW]
     cdef void* scale = few
     cdef void* shift
     cdef void* inverse
     cdef Thread* thread
+    cdef PyObject* spare
     cdef tuple given = (weight, bias, running_mean, running_var)
     check_batch_norm(x, weight, bias, running_mean, running_var, training)
     kind = _kind(x)
@@ -197,10 +199,10 @@ cdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training,
         if kind >= HALF and _mixed(given):
             mean, invstd = _single(mean), _single(invstd)
         return _back(out, last), mean, invstd
-    mean = _vector(n if training else 0, number)
+    own = mean = _vector(n if training else 0, number)
     invstd = _vector(n if training else 0, number)
     if skipping():
-        return _kept(_back(out, last), mean, invstd, kind, given)
+        return _kept(_back(out, last), own, invstd, kind, given)
     if kind >= HALF:
         weight, bias = _single(weight), _single(bias)
     weight = _packed(weight)
@@ -229,7 +231,8 @@ cdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training,
     else:
         _invert[float](n, eps, <float*>_data(var), <float*>inverse)
     if training and kind >= HALF and not _mixed(given):  # as PyTorch keeps them
-        mean, invstd = _rounded(mean, x.dtype), _rounded(invstd, x.dtype)
+        own = mean = _rounded(mean, x.dtype)
+        invstd = _rounded(invstd, x.dtype)
         inverse = cnp.PyArray_DATA(invstd)
     if kind == DOUBLE:
         _fold[double](n, <double*>_data(mean), <double*>inverse, <double*>_data(weight),
@@ -237,10 +240,14 @@ cdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training,
     else:
         _fold[float](n, <float*>_data(mean), <float*>inverse, <float*>_data(weight),
                      <float*>_data(bias), <float*>scale, <float*>shift)
+    spare = <PyObject*>var
+    Py_INCREF(var)
+    var = None
+    release(spare)                # to be used again, unless it was given
     thread = give_up_gil(cnp.PyArray_SIZE(a))
     affine(&p, kind, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
     take_gil(thread)
-    return _kept(_back(out, last), mean if training else _vector(0, number), invstd, kind, given)
+    return _kept(_back(out, last), own, invstd, kind, given)
 
 
 cdef tuple _kept(result, cnp.ndarray mean, cnp.ndarray invstd, Kind kind, tuple given):
@@ -480,6 +487,7 @@ cdef tuple group_norm(x, weight, bias, long groups, double eps):
     cdef cnp.npy_intp[2] dims
     cdef long n
     cdef Thread* thread
+    cdef PyObject* spare
     check_group_norm(x, weight, bias, groups)
     a = contiguous(x)
     g.kind = _kind(a)
@@ -509,6 +517,10 @@ cdef tuple group_norm(x, weight, bias, long groups, double eps):
     thread = give_up_gil(cnp.PyArray_SIZE(a))
     parallel_for(n, IN_CACHE // (g.channels * g.inner + 1) + 1, _some_samples, &g)
     take_gil(thread)
+    spare = <PyObject*>both
+    Py_INCREF(both)
+    both = None
+    release(spare)                # to be used again
     if g.failed:
         raise MemoryError("group_norm: no memory for sums of the groups")
     return _kept(as_channels_last(out) if is_channels_last(x) else out, mean, rstd, g.kind, given)

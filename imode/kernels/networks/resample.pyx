@@ -8,9 +8,10 @@ Halves are resampled as float32. Tables are computed in the dtype of the element
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.adapter cimport deliver, run_general
-from imode._core.allocator cimport Fields, empty
+from imode._core.allocator cimport Fields, empty, release
 from imode._core.channels cimport channels_back, channels_to_end, contiguous, is_channels_last
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.iterate cimport in_row_order
@@ -409,6 +410,8 @@ cdef cnp.ndarray _resampled(cnp.ndarray a, axis_t* axes, int n, int first, bint 
     """Resample dimensions `first` to `first + n` of a contiguous array that is not empty."""
     cdef int[3] order
     cdef int k, i
+    cdef cnp.ndarray made
+    cdef PyObject* before
     cdef bint wide = cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE, planes = (
         axes[0].mode <= _EXACT and not back and first == 2 and n > 1
         and not _same(&axes[n - 1], n))
@@ -423,7 +426,11 @@ cdef cnp.ndarray _resampled(cnp.ndarray a, axis_t* axes, int n, int first, bint 
             k = order[i]
             if not (planes and k >= n - 2) and not _same(&axes[k], n):
                 _table(&axes[k], wide)
-                a = _along(&axes[k], a, first + k, back)
+                made = _along(&axes[k], a, first + k, back)
+                before = <PyObject*>a
+                Py_INCREF(a)
+                a = made
+                release(before)       # to be used again, unless it was given
     finally:
         for k in range(n):
             free(axes[k].at)

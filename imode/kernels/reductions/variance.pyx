@@ -6,9 +6,10 @@ serves is left to the operator's Python function over ndarrays, which defines al
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 from imode._core.parallel cimport parallel_for, skipping
 from imode._core.adapter cimport deliver, run_general
-from imode._core.allocator cimport empty
+from imode._core.allocator cimport empty, release
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport FLOAT32, FLOAT64, code_of, typenum_of
 from imode._core.keyset cimport highest_key, keyset_t
@@ -75,6 +76,7 @@ cdef object _moments_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef Plan plan
     cdef ndarray var
     cdef ndarray mean
+    cdef PyObject* unused
     if x.ndim > NDIM or cnp.PyArray_SIZE(x) == 0 or not (
             code == FLOAT32 or code == FLOAT64):
         return run_general(op, keys, args)
@@ -100,7 +102,13 @@ cdef object _moments_kernel(Operator op, keyset_t keys, PyObject** args):
         plan.kept.size[0] = cnp.PyArray_SIZE(var)
         plan.kept.stride[0] = plan.lane.size[0] * item
     _run_moments(code, &plan, x, var, mean, correction, self.root)
-    return deliver(op, (var, mean) if self.with_mean else var, args)
+    if self.with_mean:
+        return deliver(op, (var, mean), args)
+    unused = <PyObject*>mean
+    Py_INCREF(mean)
+    mean = None
+    release(unused)               # to be used again
+    return deliver(op, var, args)
 
 
 cdef void _run_moments(int code, Plan* plan, ndarray x, ndarray var, ndarray mean,
