@@ -14,6 +14,7 @@ from imode._core.type_names import scalar_name
 from imode._core.user_frames import warn
 from imode.kernels.networks import loss as kernels
 from imode.kernels.networks.loss import Pairwise
+from imode.ops.composites_fast import replayed, varies
 from imode.ops.networks import composites_fast
 from imode.ops.networks.reduction import MEAN, NONE, check_constant, reduce_losses, reduction_number
 from imode.ops.pointwise.common import check_sub
@@ -242,6 +243,7 @@ def huber_loss(input, target, reduction, delta, weight):
     f"kl_div(Tensor input, Tensor target, {_LEGACY}, bool log_target=False) -> Tensor",
     variants="nn",
 )
+@replayed
 def kl_div(input, target, size_average, reduce, reduction, log_target):
     """Return the Kullback-Leibler divergence of log-probabilities `input` from `target`.
 
@@ -253,6 +255,7 @@ def kl_div(input, target, size_average, reduce, reduction, log_target):
     """
     batch = reduction == "batchmean"
     if reduction == "mean" and size_average is None and reduce is None:
+        varies()
         warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
             "'batchmean' divides only by the batch size, and aligns with the KL div math "

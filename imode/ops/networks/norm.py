@@ -242,7 +242,7 @@ def batch_norm_functional(
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
-    return ops.batch_norm(
+    return batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps, False
     )
 

@@ -4,6 +4,7 @@ from imode import errors
 from imode._core.dispatch import is_grad_enabled, is_inference_mode_enabled
 from imode._core.user_frames import warn
 from imode.kernels.networks.loss import Reduction
+from imode.ops.composites_fast import varies
 
 NONE, MEAN, SUM = Reduction.NONE.value, Reduction.MEAN.value, Reduction.SUM.value
 _NUMBERS = {each.name.lower(): each.value for each in Reduction}
@@ -14,6 +15,7 @@ def older_reduction(size_average, reduce, warns=True):
     mean = size_average is None or size_average
     name = ("mean" if mean else "sum") if reduce is None or reduce else "none"
     if warns:
+        varies()
         warn(
             "size_average and reduce args will be deprecated, "
             f"please use reduction='{name}' instead."
