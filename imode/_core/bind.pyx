@@ -247,8 +247,10 @@ cdef int _bind_varargs(Operator op, int i, PyObject** args, int n, Bound* bound,
 
 cdef inline bint _fits_at_sight(int kind, PyObject* value) noexcept:
     """Whether a value needs no `check`; most values need none."""
-    if kind == TENSOR or kind == OPERAND:
+    if kind == TENSOR or kind == OPERAND and is_tensor(value):
         return is_tensor(value)
+    elif kind == OPERAND or kind == SCALAR or kind == SCALAR_OPT:
+        return PyFloat_CheckExact(value) or is_short_int(value)
     elif kind == INT or kind == INT_OPT:
         return is_short_int(value)
     elif kind == TENSOR_OPT:
