@@ -762,6 +762,19 @@ def test_products_by_panels_of_any_number_of_vectors(rows, columns, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("depth", [3, 20, 33, 200])
+@pytest.mark.parametrize("columns", [1, 2, 3, 7, 12, 65, 500])
+def test_products_of_few_rows_and_narrow_ones(columns, depth, dtype):
+    rng = np.random.default_rng(columns)
+    b = rng.integers(-4, 5, (depth, columns)).astype(dtype)
+    for rows in (1, 2, 3, 4, 5, 8, 9, 300):
+        a = rng.integers(-4, 5, (rows, depth)).astype(dtype)
+        for left in (tensor(a), tensor(a.T).t(), tensor(a.repeat(2, 1))[:, ::2]):
+            for right in (tensor(b), tensor(b.T).t(), tensor(b.repeat(2, 1))[:, ::2]):
+                assert np.array_equal((left @ right).numpy(), a @ b)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("n", [5, 8, 13, 16])
 def test_inverses_of_a_stack(n, dtype):
     a = numbers(n, 7, n, n, dtype=dtype) + 3 * np.eye(n, dtype=dtype)

@@ -30,6 +30,39 @@ def same(tensor, array):
     np.testing.assert_array_equal(given, array)
 
 
+# ---- elements that become of another dtype -------------------------------------------------------
+
+KINDS = ["float32", "float64", "float16", "bfloat16", "bool", "uint8", "int16", "int32", "int64"]
+LAYOUTS = {
+    "rows of a wider one": lambda a: a[:, 7:-9],
+    "every other column": lambda a: a[:, ::2],
+    "columns that lie apart": lambda a: a[:, 3::3].t(),
+    "turned": lambda a: a.t(),
+    "a row, repeated": lambda a: a[:1].expand(70, -1),
+    "planes": lambda a: a[:, :100].reshape(-1, 10, 10).permute(0, 2, 1)[:, ::2],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_conversions_of_any_layout(kind, layout):
+    """Also into what has gaps; by NumPy, number for number, and for 16 bits by way of float32."""
+    array = numbers((131, 257), "float32")
+    source = LAYOUTS[layout](imode.from_numpy(array).to(getattr(imode, kind)))
+    wanted = source.float().numpy()
+    for other in KINDS:
+        dtype = getattr(imode, other)
+        expected = wanted != 0 if other == "bool" else wanted
+        found = source.to(dtype)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found.float().numpy(), expected)
+        wide = imode.zeros([2 * n for n in source.shape], dtype=dtype)
+        part = wide[tuple(slice(1, None, 2) for _ in source.shape)]
+        part.copy_(source)
+        np.testing.assert_array_equal(part.float().numpy(), expected)
+        assert wide.count_nonzero() == np.count_nonzero(expected)
+
+
 # ---- elements that change places -----------------------------------------------------------------
 
 
