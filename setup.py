@@ -56,7 +56,7 @@ WRITTEN_OUT = re.compile(r"_(attention|factor|gemm|orthogonal|recurrent|spectral
 # How many instructions may be, by the names of the files.
 ENDS = {
     r"_(along|copy|dtype|loops|loss|pool|ranges|special)\.c": 40,
-    r"_(planes|reduce|rows|whole)\.c": 100,
+    r"_(planes|rows|whole)\.c": 100,
 }
 
 # Modules that calls of operators run through seldom or never: -Og compiles them in two thirds of
@@ -66,6 +66,10 @@ SELDOM = re.compile(
     r"|user_frames|watchers)|_tensor\..*|advise\..*|autograd\.(anomaly|derivative)|ops\.parse"
     r"|kernels\.decompositions\.lapack"
 )
+
+# Modules around loops in C that take far longer than what is around them: -Os makes them a sixth
+# smaller than -O1 does.
+AROUND = re.compile(r"kernels\.(decompositions|fourier)\.(?!lapack$).*")
 
 # What Cython writes into each module alike, once: a tenth of the compiler's time and of the wheel.
 SHARED = "imode._cython"
@@ -85,7 +89,8 @@ CPU_LEVEL, WRAP = Path("imode/_core/cpu_level.h"), ""
 # Included in front of every C file.
 FRONT = []
 
-COMPILE, SPEED, REGISTERS, SHORT, BRIEF, LINK, LIBRARIES = [], [], [], [], [], [], []
+COMPILE, SPEED, REGISTERS, SHORT, BRIEF, SMALL = [], [], [], [], [], []
+LINK, LIBRARIES = [], []
 if os.name == "posix":
     # Loops over libm calls vectorise only without errno and traps, which nothing here reads;
     # no value changes by it: NaN, infinity and the order of additions stay as written.
@@ -93,7 +98,7 @@ if os.name == "posix":
     COMPILE += ["-O1", "-g"] if DEBUG else ["-g0"]
     if not DEBUG:
         SPEED, SHORT, BRIEF = ["-O3"], ["-O1", "-finline-functions"], ["-Og"]
-        REGISTERS = ["-O2"]
+        REGISTERS, SMALL = ["-O2"], ["-Os"]
     # Tables for unwinding the stack are a twelfth of the wheel; C without exceptions needs none.
     COMPILE += [] if DEBUG else ["-fno-asynchronous-unwind-tables"]
     LIBRARIES = ["m"]
@@ -117,8 +122,9 @@ if sys.platform != "linux" or "clang" in os.environ.get("CC", sysconfig.get_conf
     ENDS = {}  # a parameter of GCC's
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *[("IMODE_DEBUG", "1")] * DEBUG]
 BUILT_AS = (
-    f"{MODE} {DIRECTIVES} {COMPILE} {SPEED} {REGISTERS} {SHORT} {BRIEF} {LINK} {LIBRARIES}"
-    f" {FAST.pattern} {WRITTEN_OUT.pattern} {SELDOM.pattern} {SHARED_FEATURES} {ENDS}"
+    f"{MODE} {DIRECTIVES} {COMPILE} {SPEED} {REGISTERS} {SHORT} {BRIEF} {SMALL} {LINK} {LIBRARIES}"
+    f" {FAST.pattern} {WRITTEN_OUT.pattern} {SELDOM.pattern} {AROUND.pattern}"
+    f" {SHARED_FEATURES} {ENDS}"
 )
 
 
@@ -152,7 +158,7 @@ def extensions():
         sources = [str(pyx)] + [str(shim)] * shim.exists()
         name = ".".join(pyx.with_suffix("").parts)
         module = name.removeprefix("imode.")
-        slow = BRIEF if SELDOM.fullmatch(module) else SHORT
+        slow = BRIEF if SELDOM.fullmatch(module) else SMALL if AROUND.fullmatch(module) else SHORT
         flags = SPEED if FAST.fullmatch(module) else slow
         yield Extension(name, sources, extra_compile_args=[*COMPILE, *flags], **shared)
     yield Extension(SHARED, [str(SHARED_SOURCE)], extra_compile_args=[*COMPILE, *SHORT], **shared)

@@ -84,6 +84,17 @@ def test_copies_between_layouts(dtype, shape):
     same(target.copy_(x.t()), array.T)
 
 
+@pytest.mark.parametrize("n", [1, 100, 1023, 1024, 4099, 16_384, 70_001])
+@pytest.mark.parametrize("off", [1, 3, 100, 127, 128])
+def test_copies_to_where_reads_wait_for_writes(n, off):
+    """A little behind what is read, by the lowest twelve bits of both: copied from the end."""
+    both = imode.zeros(2 * n + 2048)
+    source, target = both[:n], both[-(-n // 1024) * 1024 + off :][:n]
+    source.copy_(imode.arange(1, n + 1))
+    same(target.copy_(source), np.arange(1, n + 1, dtype="float32"))
+    assert both.count_nonzero() == 2 * n
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_copies_of_any_order(dtype):
     array = numbers((7, 18, 5, 33), dtype)

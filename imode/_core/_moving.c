@@ -54,9 +54,15 @@ __attribute__((target("avx2"))) static void copy_vectors(char *to, const char *f
     memcpy(to, from, n);
 }
 
-__attribute__((target("avx2"))) static void copy_back(char *to, const char *from, ptrdiff_t n) {
-    for (; n >= STRIDE; n -= STRIDE)
-        copy_stride(to + n - STRIDE, from + n - STRIDE);
+static void copy_back(char *to, const char *from, ptrdiff_t n) {
+    for (; n >= 64; n -= 64) {
+        const __m128i *a = (const __m128i *)(from + n) - 4;
+        __m128i *b = (__m128i *)(to + n) - 4;
+        const __m128i w = _mm_loadu_si128(a), x = _mm_loadu_si128(a + 1);
+        const __m128i y = _mm_loadu_si128(a + 2), z = _mm_loadu_si128(a + 3);
+        _mm_storeu_si128(b, w), _mm_storeu_si128(b + 1, x);
+        _mm_storeu_si128(b + 2, y), _mm_storeu_si128(b + 3, z);
+    }
     memcpy(to, from, n);
 }
 
@@ -87,11 +93,9 @@ __attribute__((target("ssse3"))) static ptrdiff_t every_third(char *to, const ch
 
 V_INLINE void copy_row(char *to, const char *from, ptrdiff_t n) {
     const uintptr_t behind = ((uintptr_t)to - (uintptr_t)from) % 4096;
-    if (n < LEAST || !HAS_VECTORS)
-        memcpy(to, from, n);
-    else if (behind && behind < NEAR)
+    if (n >= LEAST && behind && behind < NEAR)
         copy_back(to, from, n);
-    else if (n <= MOST)
+    else if (n >= LEAST && n <= MOST && HAS_VECTORS)
         copy_vectors(to, from, n);
     else
         memcpy(to, from, n);

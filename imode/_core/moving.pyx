@@ -14,6 +14,7 @@ cdef extern from "moving.h" nogil:
 cdef enum:
     GRAIN = 131072                # fewest bytes per thread
     FEW = 256                     # bytes for which a plan does not pay
+    LEAST = 4096                  # bytes that the C library's copy may be slow for
 
 
 cdef void _part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
@@ -80,12 +81,15 @@ cdef void clear(char* to, npy_intp n) noexcept nogil:
 
 cdef void copy_bytes(char* to, const char* source, npy_intp n) noexcept nogil:
     cdef imode_move m
-    if n < 2 * GRAIN:
+    if n < LEAST:
         memcpy(to, source, n)
         return
     m.to, m.from_, m.item, m.nd = to, source, 1, 1
     m.dims[0], m.to_steps[0], m.from_steps[0] = n, 1, 1
-    run_move(&m)
+    if n < 2 * GRAIN:
+        imode_run_move(&m, 0, n)
+    else:
+        run_move(&m)
 
 
 cdef bint move_into(ndarray to, ndarray source) noexcept:

@@ -175,7 +175,8 @@ cdef void _convert_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcep
 
 
 cdef void _convert_rows(Conversion* c, char* to, const char* source, npy_intp rows, npy_intp n,
-                        npy_intp to_by, npy_intp to_step, npy_intp by, npy_intp step) noexcept nogil:
+                        npy_intp to_by, npy_intp to_step, npy_intp by,
+                        npy_intp step) noexcept nogil:
     """Rows of n elements: as they lie, or a block at a time by way of dense buffers."""
     cdef uint64_t[BLOCK] read
     cdef uint64_t[BLOCK] written

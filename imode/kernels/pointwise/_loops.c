@@ -900,16 +900,6 @@ static imode_loop flip_loops[] = {run_same};
 static void *flip_data[] = {&flip_info[0]};
 static const char flip_types[] = {NPY_BOOL, NPY_BOOL};
 
-/* ---- between float16 and float32 ---- */
-
-static void widen(char *const *p, npy_intp n) { from_half((float *)p[1], p[0], 2, n); }
-static void narrow(char *const *p, npy_intp n) { to_half(p[1], (const float *)p[0], 2, n); }
-static loop_info halves_info[] = {INFO(1, widen, uint16_t, float),
-                                  INFO(1, narrow, float, uint16_t)};
-static imode_loop halves_loops[] = {run_same, run_same};
-static void *halves_data[] = {&halves_info[0], &halves_info[1]};
-static const char halves_types[] = {NPY_HALF, NPY_FLOAT, NPY_FLOAT, NPY_HALF};
-
 const imode_ufunc imode_pointwise[] = {
     ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log10), ROW(1, log1p), ROW(1, tanh),
     ROW(1, log2), ROW(1, exp2), ROW(1, sin), ROW(1, cos), ROW(1, tan), ROW(1, asin), ROW(1, acos), ROW(1, atan), ROW(1, sinh),
@@ -933,7 +923,7 @@ const imode_ufunc imode_pointwise[] = {
     ROW(1, square), ROW(1, negative), ROW(3, where), ROW(4, addcmul), ROW(4, addcdiv),
     ROW(3, add_scaled), ROW(3, sub_scaled), ROW(2, add_complex), ROW(2, sub_complex),
     ROW(2, rsub_complex), ROW(2, pow_complex), ROW(3, logit_backward), ROW(2, log_sigmoid_backward),
-    ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves), ROW(1, flip), ROW(1, sgn_complex),
+    ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, flip), ROW(1, sgn_complex),
     ROW(2, xlog1py), ROW(2, ldexp), ROW(2, logaddexp2), ROW(2, heaviside), ROW(2, nextafter),
     ROW(2, trunc_divide),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
