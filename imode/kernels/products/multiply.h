@@ -17,11 +17,11 @@ static inline void imode_fetch(const char* p, ptrdiff_t n) {
 #endif
 }
 
-/* c (n, m), contiguous, = a (n, k) @ b (k, m); strides in elements: an, ak, bk, bm. */
 /* out (n) = a (n, k) @ v, the rows of a and v contiguous; of double if `wide`. */
 void imode_dots(int wide, ptrdiff_t n, ptrdiff_t k, const void* a, ptrdiff_t an, const void* v,
                 void* out);
 
+/* c (n, m), contiguous, = a (n, k) @ b (k, m); strides in elements: an, ak, bk, bm. */
 void imode_small_matmul_f(const float* a, ptrdiff_t an, ptrdiff_t ak, const float* b,
                           ptrdiff_t bk, ptrdiff_t bm, float* c, ptrdiff_t n, ptrdiff_t k,
                           ptrdiff_t m);
