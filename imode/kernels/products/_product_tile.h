@@ -1,8 +1,8 @@
 /* out (rows, cols) = or += a (rows, depth) @ b (depth, cols), for one element type and level.
 
    a has any strides; the rows of b and out are contiguous. A panel of b at a time is held by a
-   register tile: VECS vectors at most, but no single one where two will do. The fastest b is
-   packed: panel after panel, the rows of each without gaps. */
+   register tile: VECS vectors at most, but no single one where two will do, which would wait for
+   what it reads. The fastest b is packed: panel after panel, the rows of each without gaps. */
 
 #if LANES > 1
 typedef T NAME(vec) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
@@ -11,8 +11,8 @@ typedef T NAME(vec);
 #endif
 
 #define VEC NAME(vec)
-#if defined(LOAD_PART) && !defined(UNPACKED)
-#define VECS 3 /* 24 of 32 registers hold sums; it pays where b is packed */
+#ifdef LOAD_PART
+#define VECS 3 /* 24 of 32 registers hold sums */
 #else
 #define VECS 2
 #endif
@@ -85,20 +85,17 @@ NOINLINE void NAME(whole_tile)(int vecs, int cut, long part, long depth, const T
     }
 #endif
 #define OF(V, CUT) NAME(tile)(ROWS, V, CUT, part, depth, a, ai, ak, b, ldb, out, ldo, add)
-#if VECS == 3
+#ifdef LOAD_PART
     if (vecs == 3)
         cut ? OF(3, 1) : OF(3, 0);
     else
-#endif
-#ifdef LOAD_PART
-    if (cut)
         vecs == 2 ? OF(2, 1) : OF(1, 1);
-    else
-#endif
+#else
     if (vecs == 2)
         OF(2, 0);
     else
         OF(1, 0);
+#endif
 #undef OF
     (void)cut;
 }
@@ -132,7 +129,44 @@ INLINE void NAME(strip)(const int vecs, const int cut, long part, long rows, lon
 #undef REST
 }
 
-#ifndef LOAD_PART
+#ifdef LOAD_PART
+/* The vectors of a panel, of `left` ones. */
+INLINE int NAME(broad)(long left)
+{
+    return left > 4 || left == VECS ? VECS : left < 2 ? 1 : 2;
+}
+
+/* One panel of b after the other. */
+static void NAME(panels)(int packed, long rows, long cols, long depth, const T *a, long ai,
+                         long ak, long next, const T *b, long ldb, T *out, long ldo, int add)
+{
+    for (long j = 0; j < cols;) {
+        const int vecs = NAME(broad)((cols - j + LANES - 1) / LANES);
+        const long wide = vecs * LANES, lead = packed ? wide : ldb;
+        const long part = cols - j < wide ? cols - j - wide + LANES : LANES;
+        /* vecs and cut are numbers that the compiler knows: a part is also the whole of a vector. */
+#define PANEL_OF(V, CUT)                                                                          \
+    NAME(strip)(V, CUT, part, rows, depth, a, ai, ak, next, b, lead, out + j, ldo, add)
+        if (vecs == VECS && part == LANES)
+            PANEL_OF(VECS, 0);
+        else if (vecs == VECS)
+            PANEL_OF(VECS, 1);
+        else if (vecs == 2)
+            PANEL_OF(2, 1);
+        else
+            PANEL_OF(1, 1);
+#undef PANEL_OF
+        j += wide;
+        b += packed ? depth * wide : wide;
+    }
+}
+
+static inline void NAME(product)(long rows, long cols, long depth, const T *a, long ai, long ak,
+                                 const T *b, long ldb, T *out, long ldo, int add)
+{
+    NAME(panels)(0, rows, cols, depth, a, ai, ak, ROWS * ai, b, ldb, out, ldo, add);
+}
+#else
 /* Fewer columns than a vector has: b and out by way of buffers that are one vector wide. */
 static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long ai, long ak,
                               const T *b, long ldb, T *out, long ldo, int add)
@@ -158,23 +192,14 @@ static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long
         }
     }
 }
-#endif
 
 static inline void NAME(product)(long rows, long cols, long depth, const T *a, long ai, long ak,
-                          const T *b, long ldb, T *out, long ldo, int add)
+                                 const T *b, long ldb, T *out, long ldo, int add)
 {
 #define COLUMNS(vecs, cut, part, at)                                                              \
     NAME(strip)(vecs, cut, part, rows, depth, a, ai, ak, ROWS * ai, b + (at), ldb, out + (at),    \
                 ldo, add)
     long j = 0;
-#ifdef LOAD_PART
-    for (; j + PANEL <= cols; j += PANEL)
-        COLUMNS(2, 0, 0, j);
-    if (j + LANES < cols)
-        COLUMNS(2, 1, cols - j - LANES, j);
-    else if (j < cols)
-        COLUMNS(1, 1, cols - j, j);
-#else
     /* The last columns, too few for a vector, together with some before them. */
     for (; j + LANES < cols && (j + PANEL <= cols || (!add && cols >= PANEL)); j += PANEL)
         COLUMNS(2, 0, 0, j + PANEL <= cols ? j : cols - PANEL);
@@ -182,9 +207,9 @@ static inline void NAME(product)(long rows, long cols, long depth, const T *a, l
         COLUMNS(1, 0, 0, j + LANES <= cols ? j : cols - LANES);
     if (j < cols)
         NAME(tail)(rows, cols - j, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
-#endif
 #undef COLUMNS
 }
+#endif
 
 #ifdef UNPACKED
 /* Vectors of 16 bytes are so many loads that few streams reach far ahead. */
@@ -288,12 +313,6 @@ INLINE void NAME(turn_4)(const T *from, long lead, T *to, long ldt)
 #endif
 }
 
-/* The vectors of a panel, of `left` ones. */
-INLINE int NAME(broad)(long left)
-{
-    return left > 4 || left == VECS ? VECS : left < 2 ? 1 : 2;
-}
-
 /* b[k, j] = from[k * sk + j * sj], as panels, the last filled up with zeros. */
 static void NAME(pack)(long depth, long cols, const T *from, long sk, long sj, T *to)
 {
@@ -353,47 +372,14 @@ static void NAME(edge)(long rows, long cols, long depth, const T *a, long ai, lo
 }
 #endif
 
-#ifdef LOAD_PART
-/* COLUMNS, for numbers that the compiler knows. */
-#define OF_VECS(vecs, cut)                                                                        \
-    switch (2 * (vecs) + (cut)) {                                                                 \
-    case 2:                                                                                       \
-        COLUMNS(1, 0, 0, at);                                                                     \
-        break;                                                                                    \
-    case 3:                                                                                       \
-        COLUMNS(1, 1, part, at);                                                                  \
-        break;                                                                                    \
-    case 4:                                                                                       \
-        COLUMNS(2, 0, 0, at);                                                                     \
-        break;                                                                                    \
-    case 5:                                                                                       \
-        COLUMNS(2, 1, part, at);                                                                  \
-        break;                                                                                    \
-    case 6:                                                                                       \
-        COLUMNS(VECS, 0, 0, at);                                                                  \
-        break;                                                                                    \
-    default:                                                                                      \
-        COLUMNS(VECS, 1, part, at);                                                               \
-    }
-#endif
-
 /* The product with a packed b; see `strip` for `next`. Rows of out must hold `cols` elements. */
 static void NAME(packed)(long rows, long cols, long depth, const T *a, long ai, long ak, long next,
                          const T *b, T *out, long ldo, int add)
 {
-    long j = 0;
 #ifdef LOAD_PART
-#define COLUMNS(vecs, cut, part, at)                                                              \
-    NAME(strip)(vecs, cut, part, rows, depth, a, ai, ak, next, b, (vecs) * LANES, out + (at), ldo, \
-                add)
-    while (j < cols) {
-        const int vecs = NAME(broad)((cols - j + LANES - 1) / LANES);
-        const long part = cols - j - (vecs - 1) * LANES, at = j;
-        j += vecs * LANES;
-        OF_VECS(vecs, part < LANES)
-        b += depth * vecs * LANES;
-    }
+    NAME(panels)(1, rows, cols, depth, a, ai, ak, next, b, 0, out, ldo, add);
 #else
+    long j = 0;
 #define COLUMNS(vecs)                                                                             \
     NAME(strip)(vecs, 0, 0, rows, depth, a, ai, ak, next, b, PANEL, out + j, ldo, add)
     for (; j + PANEL <= cols; j += PANEL, b += depth * PANEL)
@@ -402,10 +388,9 @@ static void NAME(packed)(long rows, long cols, long depth, const T *a, long ai, 
         COLUMNS(1);
     else if (j < cols)
         NAME(edge)(rows, cols - j, depth, a, ai, ak, next, b, out + j, ldo, add);
-#endif
 #undef COLUMNS
+#endif
 }
 #endif
 #undef LEFT
 #undef VECS
-#undef OF_VECS
