@@ -32,8 +32,11 @@ static long second_cache(void)
 /* A block of b takes half of the second cache or more: 300 or 600 KB, or 1200 of 2 MB and more. */
 #define DEPTH ((second_cache() < 1L << 20 ? 1536 : 3072) / (long)sizeof(T)) /* its most rows */
 
-ptrdiff_t imode_gemm_columns(int kind)
+ptrdiff_t imode_gemm_columns(int kind, ptrdiff_t ak)
 {
+    /* Where rows of a are turned for each block anew, wider ones pay, from a cache further away. */
+    if (kind <= GEMM_DOUBLE && ak != 1)
+        return 768;
     return kind == GEMM_FLOAT && second_cache() >= 1L << 21 ? 384 : 192;
 }
 

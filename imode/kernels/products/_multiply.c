@@ -14,24 +14,29 @@
 #include "_levels.h"
 
 #define TURNED 8192 /* elements of a transposed b */
+#define WINDOW 4096 /* bytes after which lines share a place in the first cache, for 8 or more */
+#define PACKS 48    /* rows of a from which on packing b pays */
 #define SHALLOW 32  /* rows of b for which a dot product does not pay, nor to fill them up */
 
 /* By rows of b, in tiles: as long as b stays near, but for a large product that is not `alone`,
    which several threads can share; by rows of b, for fewer rows than a tile: up to 40 000
    multiplications, 512 for one row. By dot products, for few rows: as long as b stays in the
-   cache. */
-int imode_small_product(int alone, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdiff_t bm) {
+   cache. Where the first lines of too many rows share a place there, it does not stay near. */
+int imode_small_product(int alone, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdiff_t bm,
+                        ptrdiff_t row) {
 #if defined(__GNUC__)
     ptrdiff_t near = 20000;
 #if CHOOSE
     if (level() == 0) near = 6000; /* what packs it spreads a, too */
 #endif
+    const ptrdiff_t apart = row % WINDOW ? row & -row : WINDOW; /* the places where rows begin */
+    if (bm == 1 && n >= PACKS && k * apart > 8 * WINDOW) return 0;
     if (bm == 1 && n >= 4) return k * m <= near && n * k * m <= (alone ? 4000000 : 1000000);
     if (bm == 1) return n * k * m <= (n == 1 ? 512 : 40000);
     if (n > 1 && k < SHALLOW) return n * k * m <= 300000;
     return n * k * m <= (n <= 4 && k >= SHALLOW ? 1000000 : n <= 8 && k >= 64 ? 500000 : 8192);
 #else
-    (void)alone;
+    (void)alone, (void)row;
     return n * k * m <= 64;
 #endif
 }

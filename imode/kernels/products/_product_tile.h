@@ -21,6 +21,7 @@ typedef T NAME(vec);
 #endif
 #define PANEL (2 * LANES)
 #define DEEP 512 /* rows of b that a tail of columns is copied of, at once */
+#define AHEAD 16 /* columns of a from now, which are fetched */
 #define FAR 64   /* rows of b that take as long as a part of out from memory */
 
 /* Of the last vector of a row, `part` elements are there, if it is `cut`. */
@@ -51,6 +52,8 @@ INLINE void NAME(tile)(const int rows, const int vecs, const int cut, long part,
     }
     for (long k = 0; k < depth; k++) {
         VEC right[VECS];
+        if (ROWS * sizeof(T) >= 64) /* a column of a panel is a line of the cache */
+            __builtin_prefetch(a + (k + AHEAD) * ak);
         UNROLL
         for (int j = 0; j < vecs; j++)
             right[j] = LOAD(b + k * ldb + j * LANES, j);
@@ -144,7 +147,7 @@ static void NAME(panels)(int packed, long rows, long cols, long depth, const T *
         const int vecs = NAME(broad)((cols - j + LANES - 1) / LANES);
         const long wide = vecs * LANES, lead = packed ? wide : ldb;
         const long part = cols - j < wide ? cols - j - wide + LANES : LANES;
-        /* vecs and cut are numbers that the compiler knows: a part is also the whole of a vector. */
+        /* Numbers that the compiler knows; a part may be the whole of a vector, too. */
 #define PANEL_OF(V, CUT)                                                                          \
     NAME(strip)(V, CUT, part, rows, depth, a, ai, ak, next, b, lead, out + j, ldo, add)
         if (vecs == VECS && part == LANES)

@@ -7,8 +7,8 @@
 /* What elements are; the sign of an integer makes no difference. */
 enum { GEMM_FLOAT, GEMM_DOUBLE, GEMM_INT8, GEMM_INT16, GEMM_INT32, GEMM_INT64 };
 
-/* The most columns of b in a block. */
-ptrdiff_t imode_gemm_columns(int kind);
+/* The most columns of b in a block; ak: from a column of a to the next. */
+ptrdiff_t imode_gemm_columns(int kind, ptrdiff_t ak);
 
 /* How many elements the buffer of a product has. */
 ptrdiff_t imode_gemm_buffer(int kind, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdiff_t ak);

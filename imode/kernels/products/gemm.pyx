@@ -10,7 +10,7 @@ from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
 cdef extern from "gemm.h" nogil:
-    npy_intp imode_gemm_columns(int kind) noexcept
+    npy_intp imode_gemm_columns(int kind, npy_intp ak) noexcept
     npy_intp imode_gemm_buffer(int kind, npy_intp n, npy_intp k, npy_intp m,
                                npy_intp ak) noexcept
     void imode_gemm(int kind, npy_intp n, npy_intp k, npy_intp m, const void* a, npy_intp an,
@@ -69,7 +69,7 @@ cdef bint gemm(int kind, npy_intp n, npy_intp k, npy_intp m, const char* a, npy_
                bint minus, bint share) noexcept nogil:
     cdef Product p
     cdef npy_intp threads = num_threads() if share and n * k * m >= ALONE else 1
-    cdef npy_intp most = imode_gemm_columns(kind)
+    cdef npy_intp most = imode_gemm_columns(kind, ak)
     cdef npy_intp spans = min(threads, (m + VECTOR - 1) // VECTOR), down = 1
     if n >= threads * TALL:
         spans, down = 1, threads

@@ -5,8 +5,10 @@
 
 #include <stddef.h>
 
-/* Whether imode_small_matmul is faster than the BLAS and than packing b, as measured. */
-int imode_small_product(int alone, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdiff_t bm);
+/* Whether imode_small_matmul is faster than the BLAS and than packing b, as measured; row: bytes
+   from a row of b to the next. */
+int imode_small_product(int alone, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdiff_t bm,
+                        ptrdiff_t row);
 
 /* Fetch n bytes that will be read soon: of short stretches no processor foresees the next. */
 static inline void imode_fetch(const char* p, ptrdiff_t n) {

@@ -4,7 +4,7 @@ from numpy cimport ndarray, npy_intp
 
 cdef extern from "multiply.h" nogil:
     bint imode_small_product(bint alone, npy_intp n, npy_intp k, npy_intp m,
-                             npy_intp bm) noexcept
+                             npy_intp bm, npy_intp row) noexcept
     void imode_fetch(const char* p, npy_intp n) noexcept
     void imode_dots(bint wide, npy_intp n, npy_intp k, const void* a, npy_intp an, const void* v,
                     void* out) noexcept

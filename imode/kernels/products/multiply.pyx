@@ -329,7 +329,7 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
     whole.way = BY_BLAS
     # Several threads share a large product, by the loops of `gemm`, which give the same bits.
     cdef bint alone = batch > 1 or (num_threads() == 1 and n >= TALL and m >= BROAD)
-    if floats and imode_small_product(alone, n, k, m, b.column_stride // item):
+    if floats and imode_small_product(alone, n, k, m, b.column_stride // item, b.row_stride):
         whole.way = SMALL
     elif integers or floats and n >= TALL and m >= BROAD:
         whole.way = LARGE
