@@ -4,6 +4,7 @@
      T      element type             LANES  elements of a vector (1: no vectors)
      ROWS   rows of a register tile  NAME(x)  x with a suffix for the combination
      EXP, TANH, SIGMOID  functions of one element
+     IN_REGISTER(v)  keeps what was read there
      ADD_TO(sum, v)  adds to a vector, in its register
      SPREAD  if no instruction reads one element into all of a vector
    and where the file defines WIDEST, AVX-512 for double, too, and at this level
@@ -20,6 +21,13 @@
 #define UNROLL _Pragma("GCC unroll 8")
 #else
 #define UNROLL
+#endif
+
+/* Left to itself, GCC reads a vector from memory again for each use. */
+#if CHOOSE
+#define IN_REGISTER(v) __asm__("" : "+v"(v))
+#else
+#define IN_REGISTER(v) (void)(v)
 #endif
 
 /* Left to itself, GCC adds into another register and copies that back: SSE has no third operand. */

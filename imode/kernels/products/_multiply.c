@@ -1,15 +1,14 @@
 /* Products of small matrices, and adding to a product.
 
    Where rows of b are contiguous, and long enough for a vector of the machine, a tile of sums stays
-   in registers (_product_tile.h). Columns of b are transposed into a buffer first, where that pays.
-   Shorter rows, and where the machine has vectors of 64 bytes one to three rows of a and dot products
-   of few, hold their sums in such vectors. */
+   in registers (_product_tile.h). Columns of b are transposed into a buffer first, where that pays;
+   else they are multiplied as they lie, by dot products (_few_rows.h). */
 #include "multiply.h"
 
 #include <string.h>
 
 #define WIDEST
-#define LOOPS "_product_tile.h"
+#define LOOPS "_few_rows.h"
 #define UNPACKED
 #include "_levels.h"
 
@@ -41,15 +40,40 @@ int imode_small_product(int alone, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdif
 #endif
 }
 
-/* c (n, m) = a (n, k) @ b (k, m), the rows of b and c contiguous; of double if `wide`. */
-static void tiles(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t an,
-                  ptrdiff_t ak, const void* b, ptrdiff_t bk, void* c, ptrdiff_t cn) {
-    PICK(product, (n, m, k, a, an, ak, b, bk, c, cn, 0))
+ptrdiff_t imode_dot_rows(void) {
+#if CHOOSE
+    if (level() == 0) return PACKS - 1; /* what packs spreads a, too, or waits for each element */
+#endif
+    return 12;
 }
 
-void imode_dots(int wide, ptrdiff_t n, ptrdiff_t k, const void* a, ptrdiff_t an, const void* v,
-                void* out) {
-    PICK(dots, (n, k, a, an, v, out))
+/* c (n, m) = or += a (n, k) @ b (k, m), the rows of b and c contiguous; of double if `wide`. */
+static void tiles(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t an,
+                  ptrdiff_t ak, const void* b, ptrdiff_t bk, void* c, ptrdiff_t cn, int add) {
+    PICK(product, (n, m, k, a, an, ak, b, bk, c, cn, add))
+}
+
+static void one_row(int wide, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t ak,
+                    const void* b, ptrdiff_t bk, void* c) {
+    PICK(one_row, (m, k, a, ak, b, bk, c))
+}
+
+void imode_few_rows(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t an,
+                    ptrdiff_t ak, const void* b, ptrdiff_t bk, void* c, ptrdiff_t cn) {
+    /* What is fetched ahead stays in the first cache, and its pages are known. */
+    const ptrdiff_t item = wide ? 8 : 4, deep = n < 4 ? 16 : bk * item < WINDOW ? 128 : 32;
+    if (n == 1) {
+        one_row(wide, k, m, a, ak, b, bk, c);
+        return;
+    }
+    for (ptrdiff_t p = 0; p < k; p += deep)
+        tiles(wide, n, k - p < deep ? k - p : deep, m, (const char*)a + p * ak * item, an, ak,
+              (const char*)b + p * bk * item, bk, c, cn, p > 0);
+}
+
+void imode_dots(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t an,
+                const void* b, ptrdiff_t bm, void* c, ptrdiff_t cn) {
+    PICK(dots, (m, n, k, b, bm, a, an, c, cn))
 }
 
 /* Fewer columns are not for tiles: at most levels those that don't fill a vector. */
@@ -62,96 +86,22 @@ static int lanes(int wide) {
 #endif
 }
 
-/* Whether vectors of 64 bytes stay whole. Elsewhere they go through memory, ten times as slowly. */
-static int whole_vectors(void) {
-#if CHOOSE
-    return level() == 2;
-#else
-    return 0;
-#endif
-}
-
 #if defined(__GNUC__)
 
-/* From four vectors of 16 bytes to the sum of each. */
-#if defined(__clang__) || __GNUC__ >= 12
-#define ACROSS_f(q, out)                                                                       \
-    quarter_f x = __builtin_shufflevector(q[0], q[1], 0, 4, 2, 6) +                            \
-                  __builtin_shufflevector(q[0], q[1], 1, 5, 3, 7);                             \
-    quarter_f y = __builtin_shufflevector(q[2], q[3], 0, 4, 2, 6) +                            \
-                  __builtin_shufflevector(q[2], q[3], 1, 5, 3, 7);                             \
-    quarter_f r = __builtin_shufflevector(x, y, 0, 1, 4, 5) +                                  \
-                  __builtin_shufflevector(x, y, 2, 3, 6, 7);                                   \
-    memcpy(out, &r, sizeof r);
-#else
-#define ACROSS_f(q, out)                                                                       \
-    for (int i = 0; i < 4; i++) out[i] = (q[i][0] + q[i][1]) + (q[i][2] + q[i][3]);
-#endif
-#define ACROSS_d(q, out)                                                                       \
-    for (int i = 0; i < 4; i++) out[i] = q[i][0] + q[i][1];
-
-#define SMALL(T, S)                                                                            \
-    typedef T vec_##S __attribute__((vector_size(64), aligned(__alignof__(T)), may_alias));    \
-    typedef T half_##S __attribute__((vector_size(32), aligned(__alignof__(T)), may_alias));   \
-    typedef T quarter_##S __attribute__((vector_size(16), aligned(__alignof__(T)), may_alias));\
-    enum { WIDE_##S = 64 / sizeof(T) };                                                        \
+/* Rows of b are contiguous, and shorter than a vector of the machine. */
+#define NARROW(T, S)                                                                           \
+    typedef T vec_##S __attribute__((vector_size(16), aligned(__alignof__(T)), may_alias));    \
+    enum { WIDE_##S = 16 / sizeof(T) };                                                        \
                                                                                                \
-    V_INLINE T total_##S(const vec_##S* v) {                                                   \
-        half_##S h = ((const half_##S*)v)[0] + ((const half_##S*)v)[1];                        \
-        quarter_##S q = ((const quarter_##S*)&h)[0] + ((const quarter_##S*)&h)[1];             \
-        T sum = q[0] + q[1];                                                                   \
-        for (int j = 2; j < WIDE_##S / 4; j++) sum += q[j];                                    \
-        return sum;                                                                            \
-    }                                                                                          \
-    /* The totals of four vectors, side by side. */                                            \
-    V_INLINE void totals_##S(const vec_##S* a, const vec_##S* b, const vec_##S* c,             \
-                             const vec_##S* d, T* out) {                                       \
-        quarter_##S q[4];                                                                      \
-        const vec_##S* v[4] = {a, b, c, d};                                                    \
-        for (int i = 0; i < 4; i++) {                                                          \
-            half_##S h = ((const half_##S*)v[i])[0] + ((const half_##S*)v[i])[1];              \
-            q[i] = ((const quarter_##S*)&h)[0] + ((const quarter_##S*)&h)[1];                  \
-        }                                                                                      \
-        ACROSS_##S(q, out)                                                                     \
-    }                                                                                          \
-                                                                                               \
-    /* Rows of b are contiguous: each element of a times a row of b. */                        \
-    V_CLONES static void rows_##S(const T* a, ptrdiff_t an, ptrdiff_t ak, const T* b,          \
-                                  ptrdiff_t bk, T* c, ptrdiff_t n, ptrdiff_t k,                \
-                                  ptrdiff_t m) {                                               \
+    static void narrow_##S(const T* a, ptrdiff_t an, ptrdiff_t ak, const T* b, ptrdiff_t bk,   \
+                           T* c, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m) {                      \
         for (ptrdiff_t i = 0; i < n; i++, a += an, c += m) {                                   \
             ptrdiff_t j = 0;                                                                   \
-            for (; j + 4 * WIDE_##S <= m; j += 4 * WIDE_##S) {                                 \
-                vec_##S s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};                                \
-                const vec_##S* row;                                                            \
-                for (ptrdiff_t p = 0; p < k; p++) {                                            \
-                    T factor = a[p * ak];                                                      \
-                    row = (const vec_##S*)(b + p * bk + j);                                    \
-                    s0 += factor * row[0];                                                     \
-                    s1 += factor * row[1];                                                     \
-                    s2 += factor * row[2];                                                     \
-                    s3 += factor * row[3];                                                     \
-                }                                                                              \
-                vec_##S* out = (vec_##S*)(c + j);                                              \
-                out[0] = s0, out[1] = s1, out[2] = s2, out[3] = s3;                            \
-            }                                                                                  \
             for (; j + WIDE_##S <= m; j += WIDE_##S) {                                         \
                 vec_##S sum = {0};                                                             \
                 for (ptrdiff_t p = 0; p < k; p++)                                              \
                     sum += a[p * ak] * *(const vec_##S*)(b + p * bk + j);                      \
                 *(vec_##S*)(c + j) = sum;                                                      \
-            }                                                                                  \
-            for (; j + WIDE_##S / 2 <= m; j += WIDE_##S / 2) {                                 \
-                half_##S sum = {0};                                                            \
-                for (ptrdiff_t p = 0; p < k; p++)                                              \
-                    sum += a[p * ak] * *(const half_##S*)(b + p * bk + j);                     \
-                *(half_##S*)(c + j) = sum;                                                     \
-            }                                                                                  \
-            for (; j + WIDE_##S / 4 <= m; j += WIDE_##S / 4) {                                 \
-                quarter_##S sum = {0};                                                         \
-                for (ptrdiff_t p = 0; p < k; p++)                                              \
-                    sum += a[p * ak] * *(const quarter_##S*)(b + p * bk + j);                  \
-                *(quarter_##S*)(c + j) = sum;                                                  \
             }                                                                                  \
             for (; j < m; j++) {                                                               \
                 T sum = 0;                                                                     \
@@ -159,55 +109,9 @@ static int whole_vectors(void) {
                 c[j] = sum;                                                                    \
             }                                                                                  \
         }                                                                                      \
-    }                                                                                          \
-                                                                                               \
-    /* Rows of a and columns of b are contiguous: dot products, four at a time. */             \
-    V_CLONES static void dots_##S(const T* a, ptrdiff_t an, const T* b, ptrdiff_t bm, T* c,    \
-                                  ptrdiff_t n, ptrdiff_t k, ptrdiff_t m) {                     \
-        for (ptrdiff_t i = 0; i < n; i++, a += an, c += m) {                                   \
-            ptrdiff_t j = 0;                                                                   \
-            for (; j + 4 <= m; j += 4) {                                                       \
-                const T* col = b + j * bm;                                                     \
-                ptrdiff_t p = 0;                                                               \
-                T t0 = 0, t1 = 0, t2 = 0, t3 = 0;                                              \
-                if (k >= WIDE_##S) {                                                           \
-                    vec_##S s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};                            \
-                    for (; p + WIDE_##S <= k; p += WIDE_##S) {                                 \
-                        vec_##S factor = *(const vec_##S*)(a + p);                             \
-                        s0 += factor * *(const vec_##S*)(col + p);                             \
-                        s1 += factor * *(const vec_##S*)(col + bm + p);                        \
-                        s2 += factor * *(const vec_##S*)(col + 2 * bm + p);                    \
-                        s3 += factor * *(const vec_##S*)(col + 3 * bm + p);                    \
-                    }                                                                          \
-                    T t[4];                                                                    \
-                    totals_##S(&s0, &s1, &s2, &s3, t);                                         \
-                    t0 = t[0], t1 = t[1], t2 = t[2], t3 = t[3];                                \
-                }                                                                              \
-                for (; p < k; p++) {                                                           \
-                    t0 += a[p] * col[p];                                                       \
-                    t1 += a[p] * col[bm + p];                                                  \
-                    t2 += a[p] * col[2 * bm + p];                                              \
-                    t3 += a[p] * col[3 * bm + p];                                              \
-                }                                                                              \
-                c[j] = t0, c[j + 1] = t1, c[j + 2] = t2, c[j + 3] = t3;                        \
-            }                                                                                  \
-            for (; j < m; j++) {                                                               \
-                const T* col = b + j * bm;                                                     \
-                ptrdiff_t p = 0;                                                               \
-                T sum = 0;                                                                     \
-                if (k >= WIDE_##S) {                                                           \
-                    vec_##S wide = {0};                                                        \
-                    for (; p + WIDE_##S <= k; p += WIDE_##S)                                   \
-                        wide += *(const vec_##S*)(a + p) * *(const vec_##S*)(col + p);         \
-                    sum = total_##S(&wide);                                                    \
-                }                                                                              \
-                for (; p < k; p++) sum += a[p] * col[p];                                       \
-                c[j] = sum;                                                                    \
-            }                                                                                  \
-        }                                                                                      \
     }
-SMALL(float, f)
-SMALL(double, d)
+NARROW(float, f)
+NARROW(double, d)
 #endif
 
 #define MATMUL(T, S, SPECIAL)                                                                  \
@@ -228,11 +132,10 @@ SMALL(double, d)
 #define BY_LAYOUT(T, S, WIDE)                                                                  \
     if (n * k * m > 64) {                                                                      \
         if (bm == 1 && m > 1) {                                                                \
-            if (n >= (m >= 4 * WIDE_##S && whole_vectors() ? 4 : 2) &&                         \
-                (m >= lanes(WIDE) || k >= SHALLOW))                                             \
-                tiles(WIDE, n, k, m, a, an, ak, b, bk, c, m);                                     \
+            if (m >= lanes(WIDE) || (n > 1 && k >= SHALLOW))                                   \
+                tiles(WIDE, n, k, m, a, an, ak, b, bk, c, m, 0);                               \
             else                                                                               \
-                rows_##S(a, an, ak, b, bk, c, n, k, m);                                        \
+                narrow_##S(a, an, ak, b, bk, c, n, k, m);                                      \
             return;                                                                            \
         }                                                                                      \
         if (bk == 1 && m >= lanes(WIDE) && (k < SHALLOW ? n >= 2 : n >= 8 && k * m <= TURNED)) { \
@@ -242,18 +145,15 @@ SMALL(double, d)
                 const ptrdiff_t some = m - first < most ? m - first : most;                    \
                 for (ptrdiff_t j = 0; j < some; j++)                                           \
                     for (ptrdiff_t p = 0; p < k; p++) turned[p * some + j] = b[j * bm + p];    \
-                tiles(WIDE, n, k, some, a, an, ak, turned, some, c, m);                        \
+                tiles(WIDE, n, k, some, a, an, ak, turned, some, c, m, 0);                     \
             }                                                                                  \
             return;                                                                            \
         }                                                                                      \
         if (bk == 1 && ak == 1) {                                                              \
             if (m == 1)                                                                        \
-                imode_dots(WIDE, n, k, a, an, b, c);                                           \
-            else if (k >= 4 * WIDE_##S && whole_vectors())                                     \
-                dots_##S(a, an, b, bm, c, n, k, m);                                            \
+                imode_dots(WIDE, 1, k, n, b, 0, a, an, c, 0);                                  \
             else                                                                               \
-                for (ptrdiff_t i = 0; i < n; i++)                                              \
-                    imode_dots(WIDE, m, k, b, bm, a + i * an, c + i * m);                      \
+                imode_dots(WIDE, n, k, m, a, an, b, bm, c, m);                                 \
             return;                                                                            \
         }                                                                                      \
     }

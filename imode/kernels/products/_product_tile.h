@@ -37,26 +37,38 @@ typedef T NAME(vec);
 #define STORE(p, j, v) *(VEC *)(p) = v
 #endif
 
-INLINE void NAME(tile)(const int rows, const int vecs, const int cut, long part, long depth,
-                       const T *a, long ai, long ak, const T *b, long ldb, T *out, long ldo,
-                       int add)
+/* The last rows may be `back` ones too many: then the ones from the fourth on are rows before them,
+   which come out the same twice. */
+INLINE void NAME(tile)(const int rows, const int vecs, const int cut, long back, long part,
+                       long depth, const T *a, long ai, long ak, const T *b, long ldb, T *out,
+                       long ldo, int add)
 {
     VEC sum[ROWS][VECS];
-    const T *lower = a + 4 * ai; /* two pointers and four steps, where eight would not fit */
+    /* Two pointers and four steps, where eight would not fit. */
+    const T *lower = a + (4 - back) * ai;
     (void)cut, (void)part;
+#define OUT_OF(i) (out + (i) * ldo - ((i) < 4 ? 0 : back * ldo))
     UNROLL
     for (int i = 0; i < rows; i++) {
         UNROLL
         for (int j = 0; j < vecs; j++)
-            sum[i][j] = add ? LOAD(out + i * ldo + j * LANES, j) : (VEC){0};
+            sum[i][j] = add ? LOAD(OUT_OF(i) + j * LANES, j) : (VEC){0};
     }
     for (long k = 0; k < depth; k++) {
         VEC right[VECS];
+#ifdef UNPACKED /* the next panel, which no processor foresees */
+        for (int j = 0; j < vecs * LANES; j += 64 / sizeof(T))
+            __builtin_prefetch(b + k * ldb + vecs * LANES + j);
+#else
         if (ROWS * sizeof(T) >= 64) /* a column of a panel is a line of the cache */
             __builtin_prefetch(a + (k + AHEAD) * ak);
+#endif
         UNROLL
-        for (int j = 0; j < vecs; j++)
+        for (int j = 0; j < vecs; j++) {
             right[j] = LOAD(b + k * ldb + j * LANES, j);
+            if (rows > 1)
+                IN_REGISTER(right[j]);
+        }
         UNROLL
         for (int i = 0; i < rows; i++) {
             const LEFT left = *(const LEFT *)&(i < 4 ? a : lower)[i % 4 * ai + k * ak];
@@ -69,16 +81,17 @@ INLINE void NAME(tile)(const int rows, const int vecs, const int cut, long part,
     for (int i = 0; i < rows; i++) {
         UNROLL
         for (int j = 0; j < vecs; j++) {
-            STORE(out + i * ldo + j * LANES, j, sum[i][j]);
+            STORE(OUT_OF(i) + j * LANES, j, sum[i][j]);
         }
     }
 }
 #undef LOAD
 #undef STORE
+#undef OUT_OF
 
 /* A tile of all ROWS, with the registers to itself. */
-NOINLINE void NAME(whole_tile)(int vecs, int cut, long part, long depth, const T *a, long ai,
-                               long ak, const T *b, long ldb, T *out, long ldo, int add)
+NOINLINE void NAME(whole_tile)(int vecs, int cut, long back, long part, long depth, const T *a,
+                               long ai, long ak, const T *b, long ldb, T *out, long ldo, int add)
 {
 #if LANES > 1
     /* The next tile's part of out comes from memory meanwhile. */
@@ -87,7 +100,7 @@ NOINLINE void NAME(whole_tile)(int vecs, int cut, long part, long depth, const T
             __builtin_prefetch(out + i * ldo + j * LANES, 1);
     }
 #endif
-#define OF(V, CUT) NAME(tile)(ROWS, V, CUT, part, depth, a, ai, ak, b, ldb, out, ldo, add)
+#define OF(V, CUT) NAME(tile)(ROWS, V, CUT, back, part, depth, a, ai, ak, b, ldb, out, ldo, add)
 #ifdef LOAD_PART
     if (vecs == 3)
         cut ? OF(3, 1) : OF(3, 0);
@@ -108,27 +121,26 @@ INLINE void NAME(strip)(const int vecs, const int cut, long part, long rows, lon
                         const T *a, long ai, long ak, long next, const T *b, long ldb, T *out,
                         long ldo, int add)
 {
-    const int again = !add && next == ROWS * ai;
     long left = rows;
-#define REST vecs, cut, part, depth, a, ai, ak, b, ldb, out, ldo, add
-/* The last rows, too few for a tile, together with some before them, which come out the same. */
-#define TILES(R, FEWEST, TILE)                                                                    \
-    while (left >= (FEWEST) && (left >= (R) || (again && rows >= (R)))) {                         \
-        const long back = left < (R) ? (R) - left : 0;                                            \
-        a -= back * ai;                                                                           \
-        out -= back * ldo;                                                                        \
-        TILE;                                                                                     \
-        a += (R) == ROWS ? next : (R) * ai;                                                       \
-        out += (R) * ldo;                                                                         \
-        left -= (R) - back;                                                                       \
-    }
-    TILES(ROWS, ROWS > 4 ? 5 : 3, NAME(whole_tile)(REST))
+#define REST part, depth, a, ai, ak, b, ldb, out, ldo, add
 #if ROWS > 4
-    TILES(4, 3, NAME(tile)(4, REST))
+    for (; left > 4; left -= ROWS, a += next, out += ROWS * ldo)
+        NAME(whole_tile)(vecs, cut, left < ROWS ? ROWS - left : 0, REST);
 #endif
-    TILES(2, 2, NAME(tile)(2, REST))
-    TILES(1, 1, NAME(tile)(1, REST))
-#undef TILES
+#if ROWS > 4
+#define FOUR_ROWS NAME(tile)(4, vecs, cut, 0, REST)
+#else
+#define FOUR_ROWS NAME(whole_tile)(vecs, cut, 0, REST)
+#endif
+    for (; left >= 4; left -= 4, a += ROWS == 4 ? next : 4 * ai, out += 4 * ldo)
+        FOUR_ROWS;
+    if (left == 3)
+        NAME(tile)(3, vecs, cut, 0, REST);
+    else if (left == 2)
+        NAME(tile)(2, vecs, cut, 0, REST);
+    else if (left == 1)
+        NAME(tile)(1, vecs, cut, 0, REST);
+#undef FOUR_ROWS
 #undef REST
 }
 
@@ -214,78 +226,7 @@ static inline void NAME(product)(long rows, long cols, long depth, const T *a, l
 }
 #endif
 
-#ifdef UNPACKED
-/* Vectors of 16 bytes are so many loads that few streams reach far ahead. */
-#define SMALLEST (LANES * sizeof(T) <= 16)
-#define STREAMS (SMALLEST ? 2 : 4)
-#define CHAINS (SMALLEST ? 4 : 2)
-
-/* out[i] = a[i, :] @ v for 1 row or STREAMS, which read v once. */
-INLINE void NAME(dots_of)(const int rows, long depth, const T *a, long ai, const T *v, T *out)
-{
-    VEC sum[4][4];
-    _Alignas(64) T part[LANES];
-    long k = 0;
-    UNROLL
-    for (int i = 0; i < rows; i++) {
-        UNROLL
-        for (int j = 0; j < CHAINS; j++)
-            sum[i][j] = (VEC){0};
-    }
-    for (; k + CHAINS * LANES <= depth; k += CHAINS * LANES) {
-        UNROLL
-        for (int j = 0; j < CHAINS; j++) {
-            const VEC right = *(const VEC *)(v + k + j * LANES);
-            UNROLL
-            for (int i = 0; i < rows; i++)
-                sum[i][j] += *(const VEC *)(a + i * ai + k + j * LANES) * right;
-        }
-    }
-    for (; k + LANES <= depth; k += LANES) {
-        UNROLL
-        for (int i = 0; i < rows; i++)
-            sum[i][0] += *(const VEC *)(a + i * ai + k) * *(const VEC *)(v + k);
-    }
-#ifdef LOAD_PART
-    if (k < depth) {
-        const VEC right = (VEC)LOAD_PART(v + k, depth - k);
-        UNROLL
-        for (int i = 0; i < rows; i++)
-            sum[i][0] += (VEC)LOAD_PART(a + i * ai + k, depth - k) * right;
-        k = depth;
-    }
-#endif
-    UNROLL
-    for (int i = 0; i < rows; i++) {
-        T rest = 0;
-        UNROLL
-        for (int w = CHAINS / 2; w > 0; w /= 2) {
-            UNROLL
-            for (int j = 0; j < w; j++)
-                sum[i][j] += sum[i][j + w];
-        }
-        memcpy(part, &sum[i][0], sizeof part);
-        for (int w = LANES / 2; w > 0; w /= 2)
-            for (int j = 0; j < w; j++)
-                part[j] += part[j + w];
-        for (long r = k; r < depth; r++)
-            rest += a[i * ai + r] * v[r];
-        out[i] = part[0] + rest;
-    }
-}
-
-static void NAME(dots)(long rows, long depth, const T *a, long ai, const T *v, T *out)
-{
-    long i = 0;
-    for (; i + STREAMS <= rows; i += STREAMS)
-        NAME(dots_of)(STREAMS, depth, a + i * ai, ai, v, out + i);
-    for (; i < rows; i++)
-        NAME(dots_of)(1, depth, a + i * ai, ai, v, out + i);
-}
-#undef SMALLEST
-#undef STREAMS
-#undef CHAINS
-#else
+#ifndef UNPACKED
 /* The size in elements of b (depth, cols), packed: columns are filled up to whole panels. */
 #undef PACKED
 #ifdef LOAD_PART

@@ -10,6 +10,9 @@
 int imode_small_product(int alone, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdiff_t bm,
                         ptrdiff_t row);
 
+/* The most rows of a large product whose dot products are faster than packing them. */
+ptrdiff_t imode_dot_rows(void);
+
 /* Fetch n bytes that will be read soon: of short stretches no processor foresees the next. */
 static inline void imode_fetch(const char* p, ptrdiff_t n) {
 #if defined(__GNUC__)
@@ -19,9 +22,15 @@ static inline void imode_fetch(const char* p, ptrdiff_t n) {
 #endif
 }
 
-/* out (n) = a (n, k) @ v, the rows of a and v contiguous; of double if `wide`. */
-void imode_dots(int wide, ptrdiff_t n, ptrdiff_t k, const void* a, ptrdiff_t an, const void* v,
-                void* out);
+/* c (n, m) = a (n, k) @ b (k, m), the rows of b and c contiguous: for up to some tens of rows of a,
+   b is read once, in order. Of double if `wide`; strides in elements. */
+void imode_few_rows(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t an,
+                    ptrdiff_t ak, const void* b, ptrdiff_t bk, void* c, ptrdiff_t cn);
+
+/* c (n, m) = a (n, k) @ b (k, m), the rows of a and c and the columns of b contiguous: by dot
+   products, for few rows of a. */
+void imode_dots(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t an,
+                const void* b, ptrdiff_t bm, void* c, ptrdiff_t cn);
 
 /* c (n, m), contiguous, = a (n, k) @ b (k, m); strides in elements: an, ak, bk, bm. */
 void imode_small_matmul_f(const float* a, ptrdiff_t an, ptrdiff_t ak, const float* b,

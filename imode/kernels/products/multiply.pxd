@@ -5,9 +5,12 @@ from numpy cimport ndarray, npy_intp
 cdef extern from "multiply.h" nogil:
     bint imode_small_product(bint alone, npy_intp n, npy_intp k, npy_intp m,
                              npy_intp bm, npy_intp row) noexcept
+    npy_intp imode_dot_rows() noexcept
     void imode_fetch(const char* p, npy_intp n) noexcept
-    void imode_dots(bint wide, npy_intp n, npy_intp k, const void* a, npy_intp an, const void* v,
-                    void* out) noexcept
+    void imode_few_rows(bint wide, npy_intp n, npy_intp k, npy_intp m, const void* a, npy_intp an,
+                        npy_intp ak, const void* b, npy_intp bk, void* c, npy_intp cn) noexcept
+    void imode_dots(bint wide, npy_intp n, npy_intp k, npy_intp m, const void* a, npy_intp an,
+                    const void* b, npy_intp bm, void* c, npy_intp cn) noexcept
     void imode_small_matmul_f(const float* a, npy_intp an, npy_intp ak, const float* b,
                               npy_intp bk, npy_intp bm, float* c, npy_intp n, npy_intp k,
                               npy_intp m) noexcept

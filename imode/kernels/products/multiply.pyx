@@ -30,15 +30,16 @@ cdef enum:
     TALL = 48                     # fewest rows of a large product
     BROAD = 10                    # fewest columns of one
     ROWS = 128                    # of a block of the BLAS's
-    DOTS = 512                    # fewest for rows times one vector to have a loop of their own
-    GRAIN = 65536                 # fewest elements of a matrix per thread, for one vector
+    FEW_COLUMNS = 16              # fewest of a matrix for a few rows to have a loop of their own
+    PANEL = 48                    # columns of one that are read together
+    DEEP = 64                     # fewest elements of such a dot product
+    DOTS = 512                    # fewest multiplications for one row to have a loop of its own
+    GRAIN = 65536                 # fewest elements of a matrix per thread, for a few rows
     PIECE = 32768                 # fewest elements of a part of a long dot product
     PIECES = 64                   # most parts
     INTEGERS = 512                # fewest multiplications of integers for a loop of their own
     FLAT = 2097152                # from so many multiplications on, few rows are shared by columns
-    COLUMNS = 192                 # about as many in a block
-    READ = 524288                 # elements of b from which on a single row or two are shared, too
-    BESIDE = 512                  # columns that are read at once for these: memory is the limit
+    COLUMNS = 192                 # about as many in a block of the BLAS's
     FAR = 1 << 21                 # bytes of a stack whose next matrices are fetched ahead,
     NEXT = 4096                   # if they are of so many bytes at most
 
@@ -112,7 +113,9 @@ cdef class OneThread:
 
 
 cdef enum Way:                    # who computes a product
-    SMALL                         # the loops of _multiply.c
+    SMALL                         # the loops of _multiply.c, by the layout,
+    FEW                           # for a few rows by a matrix with contiguous rows,
+    BY_DOTS                       # and by one with contiguous columns
     LARGE                         # those of _gemm.c
     BY_BLAS                       # NumPy's, which call the BLAS where it has the dtype
 
@@ -135,6 +138,20 @@ cdef bint _large(Product* p, char** args, bint share) noexcept nogil:
                 False, share)
 
 
+cdef void _columns(Product* p, char** args, npy_intp first, npy_intp last) noexcept nogil:
+    """Columns first to last of a few rows times a matrix."""
+    cdef npy_intp item = p.item
+    cdef npy_intp* step = p.steps
+    if p.way == FEW:
+        imode_few_rows(p.code == FLOAT64, p.dims[1], p.dims[2], last - first, args[0],
+                       step[3] // item, step[4] // item, args[1] + first * item, step[5] // item,
+                       args[2] + first * item, p.dims[3])
+    else:
+        imode_dots(p.code == FLOAT64, p.dims[1], p.dims[2], last - first, args[0],
+                   step[3] // item, args[1] + first * step[6], step[6] // item,
+                   args[2] + first * item, p.dims[3])
+
+
 cdef void _matrices(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     """The products of pairs begin to end."""
     cdef Product* p = <Product*>context
@@ -154,7 +171,9 @@ cdef void _matrices(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept no
         for i in range(2):
             if far and step[i] <= NEXT:
                 imode_fetch(args[i] + 2 * step[i], step[i])
-        if p.way == LARGE:
+        if p.way == FEW or p.way == BY_DOTS:
+            _columns(p, args, 0, p.dims[3])
+        elif p.way == LARGE:
             if not _large(p, args, False):
                 dims[0] = end - _number
                 _loop[p.code](args, dims, p.steps, _loop_data[p.code])
@@ -204,11 +223,10 @@ cdef void _blocks(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogi
         _loop[whole.code](args, dims, whole.steps, _loop_data[whole.code])
 
 
-cdef void _dots(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """Columns begin to end of a row times a matrix whose columns are contiguous."""
+cdef void _panels(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Panels of columns, begin to end, of a few rows times a matrix."""
     cdef Product* p = <Product*>context
-    imode_dots(p.code == FLOAT64, end - begin, p.dims[2], p.args[1] + begin * p.steps[6],
-               p.steps[6] // p.item, p.args[0], p.args[2] + begin * p.item)
+    _columns(p, p.args, begin * PANEL, min(end * PANEL, p.dims[3]))
 
 
 cdef struct Dot:                  # of two long vectors: the sum of those of their parts
@@ -229,9 +247,10 @@ cdef void _parts(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil
         n = min(dot.size, p.dims[2] - first)
         first *= p.item
         if p.code == FLOAT64:
-            imode_dots(True, 1, n, p.args[1] + first, n, p.args[0] + first, &dot.found[part])
+            imode_dots(True, 1, n, 1, p.args[0] + first, n, p.args[1] + first, n,
+                       &dot.found[part], 1)
         else:
-            imode_dots(False, 1, n, p.args[1] + first, n, p.args[0] + first, &narrow)
+            imode_dots(False, 1, n, 1, p.args[0] + first, n, p.args[1] + first, n, &narrow, 1)
             dot.found[part] = narrow
 
 
@@ -318,7 +337,6 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
     cdef bint floats = code == FLOAT32 or code == FLOAT64
     cdef bint integers = _kind(code) >= GEMM_INT8 and work >= INTEGERS
     cdef int blas_threads = 0
-    cdef npy_intp columns = COLUMNS, least = FLAT
     cdef Product whole
     cdef Matrix row, turned
     if integers and m == 1 and n > 1:      # a matrix times a column: a row times its transpose
@@ -333,15 +351,23 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
         whole.way = SMALL
     elif integers or floats and n >= TALL and m >= BROAD:
         whole.way = LARGE
+    elif floats and n < TALL and m >= FEW_COLUMNS and b.column_stride == item:
+        whole.way = FEW
+    elif floats and n <= imode_dot_rows() and k >= DEEP and a.column_stride == item == b.row_stride:
+        whole.way = BY_DOTS
     whole.dims = [batch, n, k, m]
     whole.steps = [a_step, b_step, n * m * item, a.row_stride, a.column_stride, b.row_stride,
                    b.column_stride, m * item, item]
     whole.args = [a.data, b.data, out]
+    if batch == n == m == 1 and k >= 2 * PIECE and floats and (
+            a.column_stride == item == b.row_stride):
+        _dot(&whole)
+        return
     if batch == n == 1 and work >= DOTS and floats and a.column_stride == item == b.row_stride:
-        if m == 1 and k >= 2 * PIECE:
-            _dot(&whole)
-        else:
-            parallel_for(m, GRAIN // k + 1, _dots, &whole)
+        whole.way = BY_DOTS
+    if batch == 1 and (whole.way == FEW or whole.way == BY_DOTS):
+        parallel_for((m + PANEL - 1) // PANEL,
+                     max(<npy_intp>GRAIN, SHARED // 2 // n) // k // PANEL + 1, _panels, &whole)
         return
     # A few rows by the transpose of a matrix, as layers of networks have them.
     if batch == 1 < n < TALL <= m and whole.way == BY_BLAS and floats and b.row_stride == item:
@@ -351,13 +377,11 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
         if _large(&whole, whole.args, work >= SHARED):
             return
         whole.way = BY_BLAS
-    if whole.way != SMALL:
+    if whole.way == BY_BLAS or whole.way == LARGE:
         blas_threads = one_thread()
     # The blocks of the BLAS depend on the shape alone, so that the bits do not on the threads.
-    if n <= 2:
-        columns, least = BESIDE, n * READ
-    if batch == 1 and n < ROWS and m >= 2 * COLUMNS and work >= least and whole.way == BY_BLAS:
-        whole.columns = (m // max(m // columns, 2) + 15) // 16 * 16
+    if batch == 1 and n < ROWS and m >= 2 * COLUMNS and work >= FLAT and whole.way == BY_BLAS:
+        whole.columns = (m // max(m // COLUMNS, 2) + 15) // 16 * 16
         parallel_for((m + whole.columns - 1) // whole.columns, 1, _blocks, &whole)
     elif batch == 1 and n >= 2 * ROWS and work >= SHARED and whole.way == BY_BLAS:
         parallel_for((n + ROWS - 1) // ROWS, 1, _rows, &whole)
