@@ -105,6 +105,39 @@ def test_copies_of_any_order(dtype):
     same(wide.contiguous(), np.broadcast_to(array[:, :1], array.shape))
 
 
+def part(draw, size, length=None):
+    """A slice of a dimension: `length` elements, or any number of them, side by side or not."""
+    length = length or int(draw.integers(1, size + 1))
+    step = int(draw.integers(1, 3)) if 2 * length - 1 <= size else 1
+    start = int(draw.integers(0, size - (length - 1) * step))
+    return slice(start, start + (length - 1) * step + 1, step)
+
+
+def test_parts_of_one_tensor():
+    """Added to each other: what is read is there before anything is written, where they meet; and
+    copied, where they do not, also as rows of a few small elements, wherever these begin."""
+    draw = np.random.default_rng(5)
+    met = 0
+    for _ in range(1500):
+        shape = draw.integers(1, 9, draw.integers(1, 4))
+        array = numbers(shape, DTYPES[draw.integers(len(DTYPES))], draw)
+        to = tuple(part(draw, n) for n in shape)
+        given = tuple(part(draw, n, len(range(*t.indices(n)))) for t, n in zip(to, shape))
+        order = tuple(int(d) for d in draw.permutation(len(shape)))
+        tensor = imode.from_numpy(array.copy())
+        target, source = tensor[to].permute(order), tensor[given].permute(order)
+        if not np.shares_memory(target.numpy(), source.numpy()):
+            target.copy_(source)
+            array[to] = array[given]
+            same(source.clone(), array[given].transpose(order))
+        elif source.clone().stride() != source.stride():  # of what is dense, an overlap is an error
+            target.add_(source)
+            array[to] += array[given].copy()
+            met += 1
+        same(tensor, array)
+    assert met > 200
+
+
 def test_copies_of_bfloat16():
     x = imode.from_numpy(numbers((65, 70), "float32"))
     same(x.bfloat16().t().contiguous().float(), x.numpy().T)

@@ -18,13 +18,19 @@
 #ifdef __GNUC__
 #define PREFETCH(at) __builtin_prefetch(at)
 #define SEVERAL _Pragma("GCC unroll 4")
+#define LOOSE __attribute__((aligned(1), may_alias))
 #else
 #define PREFETCH(at) ((void)0)
 #define SEVERAL
+#define LOOSE
 #endif
 
+/* Elements; several small ones side by side may be one of these, wherever they lie. */
+typedef uint16_t half_word LOOSE;
+typedef uint32_t word LOOSE;
+typedef uint64_t long_word LOOSE;
 typedef struct {
-    uint64_t a, b;
+    long_word a, b;
 } pair;
 
 /* memcpy of LEAST to MOST bytes, where the C library's loops take up to a quarter longer. And where
@@ -171,17 +177,17 @@ V_INLINE void turn_4(char *to, ptrdiff_t step, const char *line) {
                 *(T *)(to + r * t[0] + c * (ptrdiff_t)sizeof(T)) = line[c][r];                     \
     }
 ROW_OF(uint8_t)
-ROW_OF(uint16_t)
-ROW_OF(uint32_t)
-ROW_OF(uint64_t)
+ROW_OF(half_word)
+ROW_OF(word)
+ROW_OF(long_word)
 ROW_OF(pair)
 
 #define BY_SIZE(DO)                                                                                \
     switch (item) {                                                                                \
     case 1: DO(uint8_t); break;                                                                    \
-    case 2: DO(uint16_t); break;                                                                   \
-    case 4: DO(uint32_t); break;                                                                   \
-    case 8: DO(uint64_t); break;                                                                   \
+    case 2: DO(half_word); break;                                                                   \
+    case 4: DO(word); break;                                                                   \
+    case 8: DO(long_word); break;                                                                   \
     default: DO(pair); break;                                                                      \
     }
 
@@ -269,6 +275,16 @@ void imode_plan_move(imode_move *m) {
             nearest = d;
     for (int d = nearest; d < m->nd - 2; d++)
         exchange(m, d, d + 1);
+}
+
+void imode_widen_move(imode_move *m) {
+    const int last = m->nd - 1;
+    const ptrdiff_t wide = last > 0 ? m->dims[last] * m->item : 0;
+    if (wide <= (ptrdiff_t)sizeof(pair) && (wide & (wide - 1)) == 0 && wide &&
+        m->to_steps[last] == m->item && m->from_steps[last] == m->item) {
+        m->item = wide;
+        m->nd--;
+    }
 }
 
 void imode_run_move(const imode_move *m, ptrdiff_t begin, ptrdiff_t end) {

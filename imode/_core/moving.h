@@ -18,6 +18,9 @@ typedef struct {
 /* Merge the dimensions and bring them into the order in which they are walked. */
 void imode_plan_move(imode_move *m);
 
+/* Of a planned move, make rows of a few small elements single ones. */
+void imode_widen_move(imode_move *m);
+
 /* Copy the part of a planned move whose first index is from `begin` up to `end`. */
 void imode_run_move(const imode_move *m, ptrdiff_t begin, ptrdiff_t end);
 

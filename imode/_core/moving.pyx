@@ -9,6 +9,7 @@ cnp.import_array()
 
 cdef extern from "moving.h" nogil:
     void imode_plan_move(imode_move* m)
+    void imode_widen_move(imode_move* m)
     void imode_run_move(const imode_move* m, npy_intp begin, npy_intp end)
 
 cdef enum:
@@ -44,9 +45,11 @@ cdef void plan_move(imode_move* m) noexcept nogil:
 
 
 cdef void run_move(imode_move* m) noexcept nogil:
-    cdef npy_intp row = m.item
+    cdef npy_intp row
     cdef int d
     imode_plan_move(m)
+    imode_widen_move(m)
+    row = m.item
     for d in range(1, m.nd):
         row *= m.dims[d]
     parallel_for(m.dims[0] if m.nd else 1, GRAIN // row + 1, _part, m)

@@ -4,7 +4,7 @@ from cpython.object cimport PyObject
 from imode._core.tensor cimport Tensor
 from numpy cimport ndarray
 
-# Whether the address ranges of two arrays intersect.
+# Whether two arrays may share memory.
 cdef bint ranges_meet(ndarray a, ndarray b) noexcept
 
 # Whether writing the target element by element could change a source element not yet read.

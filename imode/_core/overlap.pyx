@@ -1,17 +1,22 @@
-"""Arrays that share memory, by address ranges: every conflict is found, and some that are none."""
+"""Arrays that share memory, by address ranges, and where strides agree by what each dimension takes:
+every conflict is found, and some that are none."""
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.iterate cimport is_dense
 from imode._core.tensor cimport Tensor, is_tensor, storage
-from numpy cimport ndarray
+from numpy cimport ndarray, npy_intp
 
 from imode import errors
 
 cnp.import_array()
 
+cdef enum:
+    MAX_DIMS = 64
+
 
 cdef bint ranges_meet(ndarray a, ndarray b) noexcept:
-    """Whether the address ranges of two arrays intersect."""
+    """Whether two arrays may share memory: their address ranges intersect, and they are not parts
+    of one array that lie beside each other."""
     cdef char* a_low
     cdef char* a_high
     cdef char* b_low
@@ -20,7 +25,50 @@ cdef bint ranges_meet(ndarray a, ndarray b) noexcept:
         return False
     _range(a, &a_low, &a_high)
     _range(b, &b_low, &b_high)
-    return a_low < b_high and b_low < a_high
+    return a_low < b_high and b_low < a_high and not _beside(a, b)
+
+
+cdef bint _beside(ndarray a, ndarray b) noexcept:
+    """Whether two arrays of the same positive strides are boxes in a larger one that do not meet.
+
+    Where a dimension, of what both take of it, ends before the next step of the one around it, each
+    address has one place in all dimensions: boxes meet only if they meet in each.
+    """
+    cdef npy_intp steps[MAX_DIMS]
+    cdef npy_intp sizes[MAX_DIMS]
+    cdef npy_intp others[MAX_DIMS]
+    cdef npy_intp step, apart, at, room = 0
+    cdef ndarray low = a, high = b
+    cdef int d, e, nd = 0
+    cdef bint parted = False
+    if a.ndim != b.ndim or a.ndim > MAX_DIMS:
+        return False
+    if <char*>cnp.PyArray_DATA(b) < <char*>cnp.PyArray_DATA(a):
+        low, high = b, a
+    for d in range(low.ndim):
+        if low.shape[d] == 1 == high.shape[d]:
+            continue
+        step = high.strides[d] if low.shape[d] == 1 else low.strides[d]
+        if step <= 0 or high.shape[d] != 1 and high.strides[d] != step:
+            return False
+        e = nd
+        while e > 0 and steps[e - 1] < step:
+            steps[e], sizes[e], others[e] = steps[e - 1], sizes[e - 1], others[e - 1]
+            e -= 1
+        steps[e], sizes[e], others[e] = step, low.shape[d], high.shape[d]
+        nd += 1
+    apart = <char*>cnp.PyArray_DATA(high) - <char*>cnp.PyArray_DATA(low)
+    for d in range(nd):
+        at = apart // steps[d]
+        apart -= at * steps[d]
+        if d and max(sizes[d], at + others[d]) * steps[d] > room:
+            return False
+        parted = parted or at >= sizes[d]
+        room = steps[d]
+    # Elements end before the next ones of both begin: those of a comb, between its teeth.
+    if nd == 0 or apart + cnp.PyArray_ITEMSIZE(high) > room or cnp.PyArray_ITEMSIZE(low) > room:
+        return False
+    return parted if apart == 0 else apart >= cnp.PyArray_ITEMSIZE(low)
 
 
 cdef void _range(ndarray a, char** low, char** high) noexcept:

@@ -176,9 +176,12 @@ cdef object _clone(Operator op, keyset_t keys, PyObject** args):
     cdef ndarray source = storage(<Tensor>args[0])
     cdef ndarray out
     if not cnp.PyArray_IS_C_CONTIGUOUS(source):
-        if type(<object>args[1]) is not str or <str>args[1] != "contiguous_format":
+        if args[1] == <PyObject*>None:
+            out = allocate_like(source, cnp.PyArray_TYPE(source))
+        elif type(<object>args[1]) is str and <str>args[1] == "contiguous_format":
+            out = allocate(cnp.PyArray_TYPE(source), source.ndim, source.shape)
+        else:
             return run_general(op, keys, args)
-        out = allocate(cnp.PyArray_TYPE(source), source.ndim, source.shape)
         if not skipping() and not move_into(out, source):
             cnp.PyArray_CopyInto(out, source)
         return wrap(out)
