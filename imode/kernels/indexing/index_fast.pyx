@@ -206,6 +206,12 @@ cdef void _add_block(const Sum* s, number* a, const number* values, npy_intp beg
     cdef npy_intp o, i, j, at, size = s.size, width = s.width
     cdef number* to
     cdef const number* row
+    if width == 1 and not s.one and not s.by_rows:
+        for o in range(begin, end):
+            to, row = a + o * size, values + o * s.count
+            for i in range(s.count):
+                to[_wrapped(s.index[i], size)] += row[i]
+        return
     for o in range(begin, end):
         for i in range(s.count):
             at = _wrapped(s.index[i], size)
@@ -250,6 +256,28 @@ cdef void _add_any(int kind, char* a, const char* values, const int64_t* index, 
     if outer < threads and width > 2 * threads:
         s.by_rows, parts, each = True, size, outer * count * width // (size + 1)
     parallel_for(parts, max(GRAIN // (each + 1), (parts - 1) // threads) + 1, _add_part, &s)
+
+
+def add_along(ndarray a not None, int dim, ndarray index not None, ndarray source not None):
+    """Add each slice of `source` to slice `index` of an array along `dim`, by indices that are
+    known to be inside; False: there is no loop for these arrays."""
+    cdef int kind = cnp.PyArray_TYPE(a), d
+    cdef npy_intp outer = 1, width = 1
+    if not _can_add(kind) or cnp.PyArray_TYPE(source) != kind or (
+            cnp.PyArray_TYPE(index) != cnp.NPY_INT64) or not (
+            _row_major(fields(<PyObject*>a)) and _row_major(fields(<PyObject*>index))
+            and _row_major(fields(<PyObject*>source))):
+        return False
+    for d in range(a.ndim):
+        if d < dim:
+            outer *= a.shape[d]
+        elif d > dim:
+            width *= a.shape[d]
+    with nogil:
+        _add_any(kind, <char*>cnp.PyArray_DATA(a), <const char*>cnp.PyArray_DATA(source),
+                 <int64_t*>cnp.PyArray_DATA(index), outer, cnp.PyArray_SIZE(index), a.shape[dim],
+                 width, False)
+    return True
 
 
 cdef bint _adjacent(PyObject* given, Py_ssize_t several, int* dim) except -1:

@@ -5,6 +5,8 @@ import math
 import numpy as np
 
 from imode._core.parallel import skipping
+from imode.kernels.creation.copy import cast
+from imode.kernels.indexing import index_fast
 from imode.kernels.indexing.gather import flat_positions, write
 
 _ROW = 64  # rows of this length or more are added faster row by row than element by element
@@ -35,6 +37,12 @@ def slices(self, dim, index):
 
 def add_slices(a, dim, index, source):
     """Add each slice of `source` to slice `index` of an array along `dim`."""
+    if skipping():
+        return
+    source = np.ascontiguousarray(source if source.dtype == a.dtype else cast(source, a.dtype))
+    at = np.ascontiguousarray(index, np.int64)
+    if a.ndim > 0 and index_fast.add_along(a, dim, at, source):
+        return
     if dim == 0 and a.ndim > 1 and a.flags.c_contiguous:
         add_rows(a, index, source)
     else:
