@@ -1,5 +1,6 @@
 """The compiled inner loops against float64 references: values, special values, strides, float16."""
 
+import itertools
 import math
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import imode
+from imode._core.level import cpu_level
 from imode.kernels.pointwise import loops
 from imode.kernels.reductions import rows
 
@@ -128,6 +130,35 @@ def exact_ulps(got, want):
     """How far float64 numbers are from long doubles, which on some machines are no better."""
     error = np.abs(got.astype(np.longdouble) - want) / np.spacing(np.abs(got))
     return error.max() - (np.finfo(np.longdouble).nmant == 52)
+
+
+FUSED = cpu_level() not in (None, "x86-64-v2")  # else libmvec or C's own
+
+
+def test_exp_of_float64():
+    rng = np.random.default_rng(9)
+    halves = np.arange(-2148, 2048) * (np.log(2) / 2)  # where the power of two steps
+    tiny = np.ldexp(rng.uniform(-1, 1, 1000), rng.integers(-1060, -10, 1000))
+    spread = [rng.uniform(-size, size, 20000) for size in (1, 30, 709.7)]
+    x = np.concatenate([halves, np.nextafter(halves, 0), tiny, *spread])
+    want = np.exp(x.astype(np.longdouble))
+    assert exact_ulps(loops.exp(x), want) < (0.95 if FUSED else 3.5)
+    ends = [709.782712893384, 709.7827128933841, -745.1332191019412, -745.2, 1e300, -1e300]
+    for end in [*ends, np.inf, -np.inf, np.nan, 0.0, -0.0, 5e-324]:
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(loops.exp(np.full(21, end)), np.exp(end))
+
+
+@pytest.mark.skipif(not FUSED, reason="libmvec's vectors and C's function differ")
+@pytest.mark.parametrize("name", ["exp", "sigmoid"])
+def test_float64_at_the_end_of_a_loop(name):
+    x = np.random.default_rng(10).standard_normal(300) * 50
+    function = getattr(loops, name)
+    x[40] = -800  # beside numbers out of the near range, too
+    with np.errstate(over="ignore"):
+        want = function(x)
+        for start, n in itertools.product((0, 1, 3, 100), range(1, 40)):
+            np.testing.assert_array_equal(function(x[start : start + n]), want[start : start + n])
 
 
 @pytest.mark.parametrize("name", ["sin", "cos"])

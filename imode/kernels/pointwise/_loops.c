@@ -20,7 +20,11 @@
 MAP1(exp_anywhere, float, float, v_expf(x))
 QUICK1(exp_near, v_expf_near(x))
 V_CLONES BLOCKS(exp_f, ABOVE(EXP_NEAR, x), exp_near, exp_anywhere)
-DOUBLES(1, exp, v_exp(x))
+MAP1(exp_anywhere_d, double, double, v_exp(x))
+QUICK1_D(exp_near_d, v_exp_near(x))
+V_CLONES BLOCKS_D(exp_high_d, ABOVE_D(EXP_NEAR_D, x), exp_near_d, exp_anywhere_d)
+static void exp_d(char *const *p, npy_intp n) { (V_LOW ? exp_anywhere_d : exp_high_d)(p, n); }
+FLOAT_TABLE(1, exp)
 FLOATS(1, expm1, v_expm1f(x), v_expm1(x))
 MAP1(log_anywhere, float, float, v_logf(x))
 QUICK1(log_near, v_logf_near(x))
@@ -54,7 +58,7 @@ BY_LEVEL(erf)
 DOUBLES(1, erf, v_erf(x))
 FLOATS(1, sigmoid, v_sigmoidf(x), 1.0 / (1.0 + v_exp(-x)))
 /* float16 is rounded after each step here, as in PyTorch */
-#define AS_HALF(x) v_from_half(v_to_half(x))
+#define AS_HALF(x) v_as_half(x)
 MAP1(logit_e, float, float, v_logf(AS_HALF(x / AS_HALF(1.0f - x))))
 MAP1(logit_anywhere, float, float, v_logf(x / (1.0f - x)))
 V_INLINE void logit_near(const float *a, float *out, npy_intp n) {

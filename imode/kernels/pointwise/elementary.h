@@ -54,7 +54,6 @@ V_INLINE float cos_near(float x) { return sin_turned(x, 1, 0); }
 /* The same in double; polynomials and parts as in fdlibm: the first three parts of half of pi have
    33 bits, so that their products are exact up to the limit, fused or not. Below 0.9 ulp. */
 #define SIN_LIMIT_D 1e6
-#define V_ROUND_D 6755399441055744.0 /* 1.5 * 2^52 */
 static const double sin_d_terms[] = {
     -1.66666666666666324348e-1, 8.33333333332248946124e-3,  -1.98412698298579493134e-4,
     2.75573137070700676789e-6,  -2.50507602534068634195e-8, 1.58969099521155010221e-10};

@@ -11,7 +11,7 @@
 
 #include "_loops.h"
 #include "rows.h"
-#include "vmath.h"
+#include "vdouble.h"
 #include "wide.h"
 
 #define BLOCK 2048
