@@ -231,6 +231,27 @@ def test_pow_of_negative_numbers(dtype):
         np.testing.assert_array_equal(np.signbit(got)[there], np.signbit(want)[there])
 
 
+def test_pow_of_float32():
+    rng = np.random.default_rng(11)
+    near = 1 + rng.uniform(-1, 1, 20000) * 2.0 ** -rng.uniform(0, 22, 20000)
+    subnormal = np.ldexp(rng.random(20000), -rng.integers(126, 150, 20000))
+    spread = rng.integers(1, 0x7F800000, 20000, np.int32).view(np.float32)
+    x = np.concatenate([near, subnormal, spread]).astype(np.float32)
+    with np.errstate(all="ignore"):  # results of all sizes, subnormal ones, too
+        y = (rng.uniform(-150, 128, x.size) / np.log2(x.astype(float))).astype(np.float32)
+        got, want = loops.pow(x, y), np.power(x.astype(np.longdouble), y)
+    there = np.isfinite(got) & (want < np.finfo(np.float32).max)
+    assert there.mean() > 0.9
+    assert exact_ulps(got[there], want[there]) < 0.54
+    for apart in (0, -1, np.nan, np.inf, 1e-44):  # its block goes another way, to the same results
+        mixed = x[:1000].copy()
+        mixed[300] = apart
+        with np.errstate(all="ignore"):
+            want = loops.pow(mixed, y[:1000])
+            np.testing.assert_array_equal(np.delete(want, 300), np.delete(got[:1000], 300))
+            np.testing.assert_array_equal(loops.pow(mixed, y[:1000], out=mixed), want)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_is_zero_and_quotients_cut_off(dtype):
     x = np.array([0.0, -0.0, 6e-8, -1.0, 7.5, -7.5, np.inf, np.nan] * 9).astype(dtype)

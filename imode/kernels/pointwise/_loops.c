@@ -772,26 +772,50 @@ LIGHT1(same_f, float, float, x) LIGHT1(same_d, double, double, x)
 LIGHT1(cube_f, float, float, x *x *x) LIGHT1(cube_d, double, double, x *x *x)
 MAP1(root_f, float, float, sqrtf(x)) MAP1(root_d, double, double, sqrt(x))
 LIGHT1(over_square_f, float, float, 1 / (x * x)) LIGHT1(over_square_d, double, double, 1 / (x * x))
-/* libmvec leaves the vector for what is negative: of that it gets the size, and the sign, or NaN,
-   comes after. What has none is spared it. */
-#define POWER(S, T, BITS, BITS_OF, POW, FABS, RINT, COPYSIGN)                                      \
-    V_INLINE T signed_pow_of_##S(T x, T y) {                                                       \
-        const T half = y * (T)0.5, size = POW(FABS(x), y);                                         \
+/* Of what is negative `size` is the power of its size: this has its sign, or is NaN. */
+#define SIGNED_POWER(S, T, RINT, COPYSIGN)                                                         \
+    V_INLINE T signed_power_##S(T x, T y, T size) {                                                \
+        const T half = y * (T)0.5;                                                                 \
         const int whole = RINT(y) == y, odd = whole & (RINT(half) != half);                        \
         const T turned = odd ? COPYSIGN(size, x) : size;                                           \
         return !whole & (x < 0) & (x > -INFINITY) ? (T)NAN : turned;                               \
-    }                                                                                              \
-    MAP2(signed_pow_##S, T, T, signed_pow_of_##S(x, y))                                            \
-    MAP2(plain_pow_##S, T, T, POW(x, y))                                                           \
-    static void pow_##S(char *const *p, npy_intp n) {                                              \
-        const T *a = (const T *)p[0];                                                              \
-        BITS signs = 0;                                                                            \
-        for (npy_intp i = 0; i < n; i++)                                                           \
-            signs |= BITS_OF(a[i]);                                                                \
-        (signs >> (8 * sizeof signs - 1) ? signed_pow_##S : plain_pow_##S)(p, n);                  \
     }
-POWER(f, float, uint32_t, v_bits, v_powf, fabsf, rintf, copysignf)
-POWER(d, double, uint64_t, v_bits_d, v_pow, fabs, rint, copysign)
+SIGNED_POWER(f, float, rintf, copysignf)
+SIGNED_POWER(d, double, rint, copysign)
+/* In stages, which takes a fifth to a third less. */
+V_CLONES static void pow_f(char *const *p, npy_intp n) {
+    const float *a = (const float *)p[0], *b = (const float *)p[1];
+    float *out = (float *)p[2];
+    for (npy_intp start = 0; start < n; start += BLOCK, a += BLOCK, b += BLOCK, out += BLOCK) {
+        const int m = n - start < BLOCK ? (int)(n - start) : BLOCK;
+        double exponents[BLOCK];
+        float sizes[BLOCK], *to = out;
+        uint32_t far = 0;
+        for (int i = 0; i < m; i++)
+            far |= LOG_FAR(v_bits(a[i])) | (0x7F7FFFFFu - (v_bits(b[i]) & 0x7FFFFFFFu));
+        if (far >> 31) {
+            to = sizes;
+            for (int i = 0; i < m; i++)
+                exponents[i] = exponent_of(fabsf(a[i]), (double)b[i], 1);
+        } else
+            for (int i = 0; i < m; i++)
+                exponents[i] = exponent_of(a[i], (double)b[i], 0);
+        for (int i = 0; i < m; i++)
+            to[i] = two_to_d(exponents[i]);
+        if (far >> 31)
+            V_IVDEP for (int i = 0; i < m; i++) out[i] = signed_power_f(a[i], b[i], sizes[i]);
+    }
+}
+/* libmvec leaves the vector for what is negative: what has none is spared the sign. */
+MAP2(signed_pow_d, double, double, signed_power_d(x, y, v_pow(fabs(x), y)))
+MAP2(plain_pow_d, double, double, v_pow(x, y))
+static void pow_d(char *const *p, npy_intp n) {
+    const double *a = (const double *)p[0];
+    uint64_t signs = 0;
+    for (npy_intp i = 0; i < n; i++)
+        signs |= v_bits_d(a[i]);
+    (signs >> 63 ? signed_pow_d : plain_pow_d)(p, n);
+}
 static const struct {
     double exponent;
     loop_info info[2]; /* float, double */

@@ -213,6 +213,36 @@ V_INLINE float exp2_of_f(float x) {
     return v_scaled(POLY(f, exp2_terms, r) * r + 1.0f, k);
 }
 
+/* x^y = 2^(y log2(x)) in double: below 0.54 ulp. x is not negative; `all`: it may also be 0,
+   subnormal, infinite or NaN, and y may be no number, too. The mantissa is 1 + f, between the roots
+   of 1/2 and 2; its logarithm is a function of s = f / (2 + f). */
+static const double log2_d_terms[] = {2.88539008179008, 0.9617966733499708, 0.5770835832788399,
+                                      0.41167282654648973, 0.34072801236222766};
+V_INLINE double exponent_of(float x, double y, int all) {
+    const int small = all & (x < 1.17549435e-38f);
+    const uint32_t bits = v_bits(small ? x * 8388608.0f : x);
+    const int32_t exponent = (int32_t)(bits - 0x3F3504F3u) >> 23; /* the root of 1/2 */
+    const double f = (double)(v_float(bits - ((uint32_t)exponent << 23)) - 1.0f);
+    const double s = f / (2.0 + f);
+    float e = (float)exponent;
+    if (all) {
+        e = small ? e - 23.0f : e;
+        e = x <= 3.40282347e38f ? e : x;
+        e = x == 0 ? -INFINITY : e;
+    }
+    const double log2 = (double)e + s * HALVES(d, log2_d_terms, s * s);
+    return all && (log2 == 0) | (y == 0) ? 0 : y * log2; /* whatever the other one is */
+}
+static const double two_d_terms[] = {
+    1.0000000005538028,   0.6931472057384902,    0.2402264689202162,  0.05550328774733698,
+    0.009618488851102138, 0.0013399931948617262, 1.53458347826973e-4};
+V_INLINE float two_to_d(double w) {
+    w = w > 160.0 ? 160.0 : w;
+    w = w < -160.0 ? -160.0 : w;
+    const double shifted = w + V_ROUND_D, r = w - (shifted - V_ROUND_D);
+    return (float)v_double(v_bits_d(HALVES(d, two_d_terms, r)) + (v_bits_d(shifted) << 52));
+}
+
 /* e * OF_2 + log(1 + f) * OF_E: the products of e and of f's first 12 bits are exact, and what is
    lost in their sum is added to the rest, which is small. So logarithms of powers of the base are
    whole numbers. */

@@ -55,7 +55,6 @@ V_SIMD double v_erfc(double) __asm__("erfc");
 V_SIMD double v_exp2(double) __asm__("exp2");
 V_SIMD double v_log2(double) __asm__("log2");
 V_SIMD double v_pow(double, double) __asm__("pow");
-V_SIMD float v_powf(float, float) __asm__("powf");
 #else
 #define v_expm1 expm1
 #define v_log log
@@ -77,7 +76,6 @@ V_SIMD float v_powf(float, float) __asm__("powf");
 #define v_exp2 exp2
 #define v_log2 log2
 #define v_pow pow
-#define v_powf powf
 #endif
 
 V_INLINE uint64_t v_bits_d(double x) {
