@@ -324,10 +324,25 @@ FLOAT_TABLE(1, tan)
 #define PI 3.14159265358979323846
 LIGHT_FLOATS(1, deg2rad, x *(float)(PI / 180), x *(PI / 180))
 LIGHT_FLOATS(1, rad2deg, x *(float)(180 / PI), x *(180 / PI))
-MAP1(erfc_high, float, float, erfc_of_f(x))
-MAP1_AS(, V_IVDEP, erfc_wide, float, float, erfc_wide_of(x))
-BLOCKS(erfc_low, ABOVE(ERFC_NEAR, x), erfc_stages, erfc_wide)
-BY_LEVEL(erfc)
+/* Not for every level: instructions that gather take longer, on some processors by far. */
+static __attribute__((noinline)) void erfc_look_up(const uint32_t *index, erfc_point *to, int n) {
+    _Pragma("GCC unroll 4") for (int i = 0; i < n; i++) to[i] = erfc_points[index[i]];
+}
+V_CLONES static void erfc_f(char *const *p, npy_intp n) {
+    erfc_prepare();
+    for (npy_intp start = 0; start < n; start += BLOCK) {
+        const float *a = (const float *)p[0] + start;
+        float *out = (float *)p[1] + start;
+        const int m = n - start < BLOCK ? (int)(n - start) : BLOCK;
+        uint32_t index[BLOCK];
+        erfc_point at[BLOCK];
+        READ_AHEAD
+        for (int i = 0; i < m; i++)
+            index[i] = erfc_index(a[i]);
+        erfc_look_up(index, at, m);
+        V_IVDEP for (int i = 0; i < m; i++) out[i] = erfc_beside(a[i], at[i]);
+    }
+}
 DOUBLES(1, erfc, v_erfc(x))
 #define SINC(S, T)                                                                                 \
     static void sinc_##S(char *const *p, npy_intp n) {                                             \

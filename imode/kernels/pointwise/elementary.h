@@ -1,5 +1,5 @@
-/* Trigonometric and hyperbolic functions, their inverses, erfc and logarithms of float, as in
-   vmath.h: no branches, below 2.5 ulp. The polynomials were fitted to the least relative error. */
+/* Trigonometric and hyperbolic functions, their inverses, powers, logarithms and erfc of float, as
+   in vmath.h: no branches, below 2.5 ulp. The polynomials were fitted to the least relative error. */
 #ifndef IMODE_ELEMENTARY_H
 #define IMODE_ELEMENTARY_H
 
@@ -290,47 +290,36 @@ V_INLINE double log10_of_d(double x) {
     return pick(x > 0, rest, pick(x == 0, -INFINITY, NAN));
 }
 
-/* (y + 2) exp(y^2) erfc(y) in (y - 2) / (y + 2), for y in [0, 10.1]; 2 at y = 0 */
-static const float erfc_terms[] = {1.02158272f,      -0.687160671f,   0.279470831f,
-                                   -0.0364423059f,   -0.0214961879f,  0.00648065237f,
-                                   0.00303156069f,   -0.000850810029f, -0.00056009175f,
-                                   7.0480186e-05f,   6.84766128e-05f};
-static const float exp_terms[] = {4.99999851e-1f, 1.66664720e-1f, 4.16695364e-2f, 8.37312452e-3f,
-                                  1.37805939e-3f};
-/* exp(-y^2) = 2^k * (1 + result), the square in two parts as in exp_square */
-V_INLINE float exp_of_square(float y, int32_t *k) {
-    const float high = high_f(y), square = high * high;
-    const float shifted = V_ROUND - square * 1.44269504f, kf = shifted - V_ROUND;
-    const float most = (-square - kf * V_LN2_HI) - kf * V_LN2_LO;
-    const float r = most - (y - high) * (y + high);
-    *k = (int32_t)(v_bits(shifted) - v_bits(V_ROUND));
-    return HALVES(f, exp_terms, r) * (r * r) + r;
-}
-/* The same with fused multiply-add. */
-V_INLINE float exp_of_square_fused(float y, int32_t *k) {
-    const float square = y * y, low = fmaf(y, y, -square);
-    const float shifted = V_ROUND - square * 1.44269504f, kf = shifted - V_ROUND;
-    const float r = (-square - kf * V_LN2_HI) - (kf * V_LN2_LO + low);
-    *k = (int32_t)(v_bits(shifted) - v_bits(V_ROUND));
-    return HALVES(f, exp_terms, r) * (r * r) + r;
-}
-/* (1 + p) exp(y^2) erfc(y): the latter is a + less, (n + n_less) / (y + 2), rounded once. */
-V_INLINE float erfc_scaled(float y, float p) {
-    const float d = y + 2.0f, over = 1.0f / d, q = fmaf(-4.0f, over, 1.0f);
-    const float off = fmaf((d - 2.0f) - y, over, fmaf(-d, over, 1.0f)); /* of `over`, relatively */
-    const float rest = halves_f(erfc_terms + 1, 9, q), n = fmaf(q, rest, erfc_terms[0]);
-    const float n_less = fmaf(q, rest, erfc_terms[0] - n), a = n * over;
-    const float less = fmaf(a, fmaf(2.5f * over, off, off), fmaf(n_less, over, fmaf(n, over, -a)));
-    return a + fmaf(a, p, fmaf(less, p, less));
-}
+/* erfc(r + d) = erfc(r) - s (d - r d^2 + ...), s the slope at r, for r in steps of 1 / 128; below
+   1.7 ulp. The numbers are 2^30 times as large, since results may be subnormal. Those for r are
+   computed once: threads that come at the same time all write the same. */
 #define ERFC_MOST 10.1f /* above, the result is 0 or 2 */
-V_INLINE float erfc_of_f(float x) {
-    int32_t k;
-    const float y = fabsf(x), p = exp_of_square_fused(y, &k);
-    /* times 2^30, since the result may be subnormal; what is above is set to 0 last, which takes less
-       than to compute with another number */
-    float tail = erfc_scaled(y, p) * v_float(((uint32_t)k << 23) + 0x4E800000u);
-    tail = (y > ERFC_MOST ? 0.0f : tail) * 0x1p-30f;
+#define ERFC_ROUND 98304.0f /* 1.5 * 2^23 / 128 */
+#define ERFC_POINTS 2048 /* more than there are, so that the bits of a NaN find one, too */
+typedef struct {
+    float value, slope;
+} erfc_point;
+static erfc_point erfc_points[ERFC_POINTS];
+static __attribute__((noinline)) void erfc_prepare(void) {
+    static int done;
+    if (__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+        return;
+    for (int k = 0; k <= (int)(ERFC_MOST * 128); k++) {
+        const double r = k / 128.0;
+        erfc_points[k].value = (float)(erfc(r) * 0x1p30);
+        erfc_points[k].slope = (float)(exp(-r * r) * 0x1p30 * 1.12837916709551257390);
+    }
+    __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+}
+V_INLINE float erfc_size(float x) { return fabsf(x) > ERFC_MOST ? ERFC_MOST : fabsf(x); }
+V_INLINE uint32_t erfc_index(float x) {
+    return v_bits(erfc_size(x) + ERFC_ROUND) & (ERFC_POINTS - 1);
+}
+V_INLINE float erfc_beside(float x, erfc_point at) {
+    const float y = erfc_size(x), d = y - ((y + ERFC_ROUND) - ERFC_ROUND);
+    const float u = (y - d) * d, third = 0.333333333f;
+    const float less = u * (1.0f - u * (2 * third - u * third)) + d * d * (third - 0.5f * u);
+    const float tail = (at.value - at.slope * d * (1.0f - less)) * 0x1p-30f;
     return x < 0 ? 2.0f - tail : tail;
 }
 

@@ -84,7 +84,7 @@ V_INLINE void tan_stages(const float *a, float *out, npy_intp n) {
     STAGE(out, (float)pick((int)(quarter[i] & 1), -1.0 / r[i], r[i]))
 }
 
-/* ---- erf and erfc ---- */
+/* ---- erf ---- */
 
 /* The logarithm to base 2 of erfc(t), over t, for t in [0.92, 4] */
 static const float log_erfc_terms[] = {-1.62809694f, -0.917165756f, -0.151836097f,
@@ -111,34 +111,6 @@ V_INLINE void erf_stages(const float *a, float *out, npy_intp n) {
     STAGE(large, log_erfc(a[i]))
     STAGE(large, 1.0f - two_to(large[i]))
     STAGE(out, erf_of_large(a[i], large[i]))
-}
-
-/* As erfc_scaled, in double; v is 1 / (y + 2), nearly, and so is what the polynomial is of. */
-V_INLINE float erfc_rest(float v) {
-    const float q = 1.0f - 4.0f * v;
-    return q * halves_f(erfc_terms + 1, 9, q);
-}
-V_INLINE float erfc_product(float y, float v, float rest, float p) {
-    const double n = (double)erfc_terms[0] + (double)rest;
-    const double off = 1.0 - ((double)y + 2.0) * (double)v;
-    return (float)((1.0 + (double)p) * n * ((double)v + off * (double)(v + 2.5f * v * v)));
-}
-#define ERFC_NEAR 9.0f /* up to it exp(-x^2) is in the range */
-V_INLINE void erfc_stages(const float *a, float *out, npy_intp n) {
-    float v[BLOCK], rest[BLOCK], tail[BLOCK];
-    int32_t k[BLOCK];
-    STAGE(v, 1.0f / (fabsf(a[i]) + 2.0f))
-    STAGE(rest, erfc_rest(v[i]))
-    STAGE(tail, exp_of_square(fabsf(a[i]), k + i))
-    STAGE(tail, erfc_product(fabsf(a[i]), v[i], rest[i], tail[i]))
-    STAGE(tail, tail[i] * v_float((uint32_t)(k[i] + 127) << 23))
-    STAGE(out, a[i] < 0 ? 2.0f - tail[i] : tail[i])
-}
-V_INLINE float erfc_wide_of(float x) {
-    int32_t k;
-    const float y = fabsf(x) > ERFC_MOST ? ERFC_MOST : fabsf(x), v = 1.0f / (y + 2.0f);
-    const float p = exp_of_square(y, &k), tail = v_scaled(erfc_product(y, v, erfc_rest(v), p), k);
-    return x < 0 ? 2.0f - tail : tail;
 }
 
 #endif
