@@ -149,13 +149,26 @@ def test_exp_of_float64():
             np.testing.assert_array_equal(loops.exp(np.full(21, end)), np.exp(end))
 
 
+@pytest.mark.parametrize("name", ["log", "log10"])
+def test_logarithms_of_float64(name):
+    rng = np.random.default_rng(12)
+    near = 1 + rng.uniform(-1, 1, 20000) * 2.0 ** -rng.uniform(0, 52, 20000)
+    spread = rng.integers(1, 0x7FF0000000000000, 20000).view(np.float64)
+    x = np.concatenate([near[near != 1], spread, np.ldexp(near, -1030), near * 1.4])
+    function, exact = getattr(loops, name), getattr(np, name)
+    assert exact_ulps(function(x), exact(x.astype(np.longdouble))) < (0.75 if FUSED else 1.5)
+    for end in (0.0, -0.0, -1.0, -5e-324, np.inf, -np.inf, np.nan, 1.0):
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(function(np.full(21, end)), exact(end))
+
+
 @pytest.mark.skipif(not FUSED, reason="libmvec's vectors and C's function differ")
-@pytest.mark.parametrize("name", ["exp", "sigmoid"])
+@pytest.mark.parametrize("name", ["exp", "sigmoid", "log", "logit"])
 def test_float64_at_the_end_of_a_loop(name):
     x = np.random.default_rng(10).standard_normal(300) * 50
     function = getattr(loops, name)
     x[40] = -800  # beside numbers out of the near range, too
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         want = function(x)
         for start, n in itertools.product((0, 1, 3, 100), range(1, 40)):
             np.testing.assert_array_equal(function(x[start : start + n]), want[start : start + n])

@@ -1,5 +1,6 @@
 /* Trigonometric and hyperbolic functions, their inverses, powers, logarithms and erfc of float, as
-   in vmath.h: no branches, below 2.5 ulp. The polynomials were fitted to the least relative error. */
+   in vmath.h: no branches, below 2.5 ulp. The polynomials were fitted to the least relative
+   error. */
 #ifndef IMODE_ELEMENTARY_H
 #define IMODE_ELEMENTARY_H
 
@@ -259,35 +260,22 @@ V_INLINE float two_to_d(double w) {
 LOG_TO_BASE(log2, 1.0f, 0.0f, 1.44287109375f, -1.7605285393e-4f)
 LOG_TO_BASE(log10, 3.0102920532e-1f, 7.9034151668e-7f, 4.3432617188e-1f, -3.1689971365e-5f)
 
-/* The same to base 10 in double, by s = f / (2 + f), as in fdlibm. */
-static const double log_terms[] = {
-    6.666666666666735130e-1, 3.999999999940941908e-1, 2.857142874366239149e-1,
-    2.222219843214978396e-1, 1.818357216161805012e-1, 1.531383769920937332e-1,
-    1.479819860511658591e-1};
-V_INLINE double log10_of_d(double x) {
-    const int small = x < 0x1p-1022;
-    const double y = x * pick(small, 0x1p54, 1);
-    const uint64_t ROOT = 0x3FE6A09E667F3BCDu, MANTISSA = 0xFFFFFFFFFFFFFu; /* sqrt(1 / 2) */
-    uint64_t bits;
-    double e, m, high;
-    memcpy(&bits, &y, 8);
-    const uint64_t from_root = bits - ROOT, mantissa = (from_root & MANTISSA) + ROOT;
-    const uint64_t whole = ((from_root + ((uint64_t)1024 << 52)) >> 52) | 0x4330000000000000u;
-    memcpy(&e, &whole, 8);
-    e = (e - (0x1p52 + 1024)) - pick(small, 54, 0);
-    memcpy(&m, &mantissa, 8);
-    const double f = m - 1.0, s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
-    const double first = f - half;
-    memcpy(&bits, &first, 8);
-    bits &= 0xFFFFFFFF00000000u;
-    memcpy(&high, &bits, 8);
-    const double low = ((f - high) - half) + s * (half + z * POLY(d, log_terms, z));
+/* The same to base 10 in double. */
+V_INLINE double log10_split_d(double f, double e) {
+    const double half = 0.5 * f * f, high = v_double(v_bits_d(f - half) & 0xFFFFFFFF00000000u);
+    const double low = ((f - high) - half) + v_log_rest(f, half);
     const double of_e = e * 3.01029995663611771306e-1, of_f = high * 4.34294481878168880939e-1;
     const double sum = of_e + of_f, lost = of_f - (sum - of_e);
-    double rest = e * 3.69423907715893078616e-13 + (low + high) * 2.50829467116452752298e-11;
-    rest = sum + (rest + (low * 4.34294481878168880939e-1 + lost));
-    rest = pick(x > 1.79769313486231570815e308, x, rest);
-    return pick(x > 0, rest, pick(x == 0, -INFINITY, NAN));
+    const double rest = e * 3.69423907715893078616e-13 + (low + high) * 2.50829467116452752298e-11;
+    return sum + (rest + (low * 4.34294481878168880939e-1 + lost));
+}
+V_INLINE double log10_of_d(double x) {
+    double e, f = v_mantissa_small_d(x, &e);
+    return v_log_ends_d(x, log10_split_d(f, e));
+}
+V_INLINE double log10_near_d(double x) {
+    double e, f = v_mantissa_d(x, &e);
+    return log10_split_d(f, e);
 }
 
 /* erfc(r + d) = erfc(r) - s (d - r d^2 + ...), s the slope at r, for r in steps of 1 / 128; below

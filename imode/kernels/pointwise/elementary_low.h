@@ -37,6 +37,25 @@
         }                                                                                          \
     }
 
+/* The same of double. */
+#define LOG_LOW_D(NAME)                                                                            \
+    static void NAME##_low_d(char *const *p, npy_intp n) {                                         \
+        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
+            const double *a = (const double *)p[0] + start;                                        \
+            double *out = (double *)p[1] + start, e[BLOCK], f[BLOCK];                              \
+            const int m = n - start < BLOCK ? (int)(n - start) : BLOCK;                            \
+            uint64_t far = 0;                                                                      \
+            for (int i = 0; i < m; i++) {                                                          \
+                far |= LOG_FAR_D(v_bits_d(a[i]));                                                  \
+                f[i] = v_mantissa_d(a[i], e + i);                                                  \
+            }                                                                                      \
+            if (far >> 63)                                                                         \
+                NAME##_anywhere_d((char *[]){(char *)a, (char *)out}, m);                          \
+            else                                                                                   \
+                V_IVDEP for (int i = 0; i < m; i++) out[i] = NAME##_split_d(f[i], e[i]);           \
+        }                                                                                          \
+    }
+
 /* ---- trigonometry ---- */
 
 /* As sin_turned, up to a limit where the quarters have 8 bits: half of pi is 16 bits, another 16

@@ -1,8 +1,8 @@
 /* Elementary functions as straight-line float code, so that a loop over them vectorises on any
    target: no branches, no tables, no libm. Errors are below 2 ulp with and without fused
    multiply-add; for NaN, infinities, signed zeros and subnormals the results are those of C's
-   functions. The double forms call libm, of which glibc has vector forms (libmvec); vdouble.h has
-   those that are faster. */
+   functions. The double forms call libm, of which glibc has vector forms (libmvec); vdouble.h and
+   vlog.h have those that are faster. */
 #ifndef IMODE_VMATH_H
 #define IMODE_VMATH_H
 
@@ -36,7 +36,6 @@
 #ifdef V_SIMD
 /* Declared under other names: the compiler's builtin exp has no vector form without -ffast-math. */
 V_SIMD double v_expm1(double) __asm__("expm1");
-V_SIMD double v_log(double) __asm__("log");
 V_SIMD double v_log1p(double) __asm__("log1p");
 V_SIMD double v_tanh(double) __asm__("tanh");
 V_SIMD double v_erf(double) __asm__("erf");
@@ -57,7 +56,6 @@ V_SIMD double v_log2(double) __asm__("log2");
 V_SIMD double v_pow(double, double) __asm__("pow");
 #else
 #define v_expm1 expm1
-#define v_log log
 #define v_log1p log1p
 #define v_tanh tanh
 #define v_erf erf

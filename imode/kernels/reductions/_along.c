@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "vdouble.h"
+#include "vlog.h"
 
 #define WIDTH 32 /* independent partial sums, which vectorise without reordering additions */
 
