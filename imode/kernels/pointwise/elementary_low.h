@@ -82,25 +82,26 @@ V_INLINE float sin_wide_turned(float x, uint32_t more, uint32_t sign) {
 V_INLINE float sin_wide_near(float x) { return sin_wide_turned(x, 0, v_bits(x) & 0x80000000u); }
 V_INLINE float cos_wide_near(float x) { return sin_wide_turned(x, 1, 0); }
 
-static const double wide_tan_terms[] = {
-    3.3333349756371111e-1, 1.333266330861633e-1, 5.4059918472722207e-2, 2.128218200354632e-2,
-    1.0835816404266263e-2, 8.9543740748605771e-5, 4.3762658108803905e-3};
 V_INLINE double tan_reduced(float x, uint64_t *quarter) {
     const double ROUND = 6755399441055744.0, y = (double)x; /* 1.5 * 2^52 */
     const double shifted = y * 0.63661977236758134308 + ROUND;
     memcpy(quarter, &shifted, 8);
     return wide_rest(y, shifted - ROUND);
 }
-V_INLINE double tan_by_halves(double r) {
-    const double z = r * r;
-    return r + r * z * HALVES(d, wide_tan_terms, z);
+/* (tan(r) - r) / r^3, which in float is exact enough */
+V_INLINE float tan_rest(float r) { return HALVES(f, tan_terms, r * r); }
+V_INLINE float tan_turned(double r, float rest, uint64_t quarter) {
+    const double t = r + r * r * r * (double)rest;
+    const uint64_t odd = -(quarter & 1);
+    return (float)v_double((v_bits_d(-1.0 / t) & odd) | (v_bits_d(t) & ~odd));
 }
 V_INLINE void tan_stages(const float *a, float *out, npy_intp n) {
     double r[BLOCK];
+    float rest[BLOCK];
     uint64_t quarter[BLOCK];
     STAGE(r, tan_reduced(a[i], quarter + i))
-    STAGE(r, tan_by_halves(r[i]))
-    STAGE(out, (float)pick((int)(quarter[i] & 1), -1.0 / r[i], r[i]))
+    STAGE(rest, tan_rest((float)r[i]))
+    STAGE(out, tan_turned(r[i], rest[i], quarter[i]))
 }
 
 /* ---- erf ---- */
