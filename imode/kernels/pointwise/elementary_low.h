@@ -82,6 +82,22 @@ V_INLINE float sin_wide_turned(float x, uint32_t more, uint32_t sign) {
 V_INLINE float sin_wide_near(float x) { return sin_wide_turned(x, 0, v_bits(x) & 0x80000000u); }
 V_INLINE float cos_wide_near(float x) { return sin_wide_turned(x, 1, 0); }
 
+/* As sin_turned_d. */
+V_INLINE void sine_stages_d(const double *a, double *out, npy_intp n, uint64_t more,
+                            uint64_t signs) {
+    double r[BLOCK], less[BLOCK], shifted[BLOCK], s[BLOCK];
+    STAGE(r, quarter_rest_d(fabs(a[i]), shifted + i, less + i))
+    STAGE(s, sine_d(r[i], less[i]))
+    STAGE(out, turned_d(s[i], cosine_d(r[i], less[i]), v_bits_d(shifted[i]) + more,
+                        v_bits_d(a[i]) & signs))
+}
+V_INLINE void sin_stages_d(const double *a, double *out, npy_intp n) {
+    sine_stages_d(a, out, n, 0, SIGN_D(-0.0));
+}
+V_INLINE void cos_stages_d(const double *a, double *out, npy_intp n) {
+    sine_stages_d(a, out, n, 1, 0);
+}
+
 V_INLINE double tan_reduced(float x, uint64_t *quarter) {
     const double ROUND = 6755399441055744.0, y = (double)x; /* 1.5 * 2^52 */
     const double shifted = y * 0.63661977236758134308 + ROUND;
