@@ -7,9 +7,8 @@
 /* m - 1, where x = m * 2^e, x is normal and positive, and m is between the roots of 1/2 and 2 */
 V_INLINE double v_mantissa_d(double x, double *e) {
     const uint64_t ROOT = 0x3FE6A09E667F3BCDu, MANTISSA = 0xFFFFFFFFFFFFFu; /* sqrt(1 / 2) */
-    const uint64_t from_root = v_bits_d(x) - ROOT;
-    const uint64_t whole = ((from_root + (1024ull << 52)) >> 52) | 0x4330000000000000u;
-    *e = v_double(whole) - (0x1p52 + 1024);
+    const uint64_t from_root = v_bits_d(x) + ((1024ull << 52) - ROOT);
+    *e = v_double(from_root >> 52 | 0x4330000000000000u) - (0x1p52 + 1024);
     return v_double((from_root & MANTISSA) + ROOT) - 1.0;
 }
 /* The same where x may also be subnormal. */
