@@ -55,4 +55,15 @@ V_INLINE uint16_t v_to_half(float x) {
     return (uint16_t)(half | sign);
 }
 
+/* x as float16 has it: v_from_half(v_to_half(x)), in a third of the instructions */
+V_INLINE float v_as_half(float x) {
+    uint32_t rest = v_bits(x) & 0x7FFFFFFFu, odd = rest >> 13 & 1;
+    uint32_t tiny = v_bits((v_float(rest) + 0.5f) - 0.5f); /* the adder rounds */
+    uint32_t normal = (rest + 0xFFFu + odd) & ~0x1FFFu;
+    uint32_t half = rest < 0x38800000u ? tiny : normal;
+    half = rest >= 0x477FF000u ? 0x7F800000u : half;
+    half = rest > 0x7F800000u ? rest : half;
+    return v_float(half | (v_bits(x) ^ rest));
+}
+
 #endif

@@ -1,7 +1,7 @@
 /* Squared and other differences, binary cross entropy of probabilities and of logits, and sums of
    losses: loops for the compiler to vectorise. */
 #include "loss.h"
-#include "vmath.h"
+#include "vlog.h"
 
 #define LANES 16
 

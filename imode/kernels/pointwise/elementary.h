@@ -1,5 +1,6 @@
-/* Trigonometric and hyperbolic functions, their inverses, erfc and logarithms of float, as in
-   vmath.h: no branches, below 2.5 ulp. The polynomials were fitted to the least relative error. */
+/* Trigonometric and hyperbolic functions, their inverses, powers, logarithms and erfc of float, as
+   in vmath.h: no branches, below 2.5 ulp. The polynomials were fitted to the least relative
+   error. */
 #ifndef IMODE_ELEMENTARY_H
 #define IMODE_ELEMENTARY_H
 
@@ -52,29 +53,43 @@ V_INLINE float sin_near(float x) { return sin_turned(x, 0, v_bits(x) & 0x8000000
 V_INLINE float cos_near(float x) { return sin_turned(x, 1, 0); }
 
 /* The same in double; polynomials and parts as in fdlibm: the first three parts of half of pi have
-   33 bits, so that their products are exact up to the limit, fused or not. Below 0.9 ulp. */
+   33 bits, so that their products are exact up to the limit, fused or not. Below 0.9 ulp, without
+   fused multiply-add 0.95. */
 #define SIN_LIMIT_D 1e6
-#define V_ROUND_D 6755399441055744.0 /* 1.5 * 2^52 */
 static const double sin_d_terms[] = {
     -1.66666666666666324348e-1, 8.33333333332248946124e-3,  -1.98412698298579493134e-4,
     2.75573137070700676789e-6,  -2.50507602534068634195e-8, 1.58969099521155010221e-10};
 static const double cos_d_terms[] = {
     4.16666666666666019037e-2,  -1.38888888888741095749e-3, 2.48015872894767294178e-5,
     -2.75573143513906633035e-7, 2.08757232129817482790e-9,  -1.13596475577881948265e-11};
-V_INLINE double sin_turned_d(double x, uint64_t more, uint64_t sign) {
-    const double y = fabs(x), shifted = y * 0.63661977236758134308 + V_ROUND_D;
-    const double q = shifted - V_ROUND_D, second = q * 6.07710050630396597660e-11;
-    const double third = q * 2.02226624871116645580e-21, whole = y - q * 1.57079632673412561417;
+V_INLINE double quarter_rest_d(double x, double *shifted, double *less) {
+    *shifted = x * 0.63661977236758134308 + V_ROUND_D;
+    const double q = *shifted - V_ROUND_D, second = q * 6.07710050630396597660e-11;
+    const double third = q * 2.02226624871116645580e-21, whole = x - q * 1.57079632673412561417;
     const double left = whole - second, r = left - third, lost = (whole - left) - second;
-    const double less = (lost + ((left - r) - third)) - q * 8.47842766036889956997e-32;
-    const double z = r * r, half = 0.5 * z, near_1 = 1.0 - half;
-    const double s = (z * (r * POLY(d, sin_d_terms, z) - 0.5 * less) + less) + r;
-    const double c = ((1.0 - near_1) - half) + (z * z * POLY(d, cos_d_terms, z) - r * less);
-    const uint64_t quarter = v_bits_d(shifted) + more, odd = -(quarter & 1);
-    return v_double(((v_bits_d(near_1 + c) & odd) | (v_bits_d(s) & ~odd)) ^
-                    (quarter & 2) << 62 ^ sign);
+    *less = (lost + ((left - r) - third)) - q * 8.47842766036889956997e-32;
+    return r;
 }
-V_INLINE double sin_near_d(double x) { return sin_turned_d(x, 0, v_bits_d(x) & ~(~0ull >> 1)); }
+V_INLINE double sine_d(double r, double less) {
+    const double z = r * r;
+    return (z * (r * HALVES(d, sin_d_terms, z) - 0.5 * less) + less) + r;
+}
+V_INLINE double cosine_d(double r, double less) {
+    const double z = r * r, half = 0.5 * z, near_1 = 1.0 - half;
+    const double rest = z * z * HALVES(d, cos_d_terms, z) - r * less;
+    return near_1 + (((1.0 - near_1) - half) + rest);
+}
+/* The sine s or the cosine c, by the quarter. */
+V_INLINE double turned_d(double s, double c, uint64_t quarter, uint64_t sign) {
+    const uint64_t odd = -(quarter & 1);
+    return v_double(((v_bits_d(c) & odd) | (v_bits_d(s) & ~odd)) ^ (quarter & 2) << 62 ^ sign);
+}
+#define SIGN_D(x) (v_bits_d(x) & ~(~0ull >> 1))
+V_INLINE double sin_turned_d(double x, uint64_t more, uint64_t sign) {
+    double shifted, less, r = quarter_rest_d(fabs(x), &shifted, &less);
+    return turned_d(sine_d(r, less), cosine_d(r, less), v_bits_d(shifted) + more, sign);
+}
+V_INLINE double sin_near_d(double x) { return sin_turned_d(x, 0, SIGN_D(x)); }
 V_INLINE double cos_near_d(double x) { return sin_turned_d(x, 1, 0); }
 
 /* atan(t) for t in [0, 1] */
@@ -214,6 +229,36 @@ V_INLINE float exp2_of_f(float x) {
     return v_scaled(POLY(f, exp2_terms, r) * r + 1.0f, k);
 }
 
+/* x^y = 2^(y log2(x)) in double: below 0.54 ulp. x is not negative; `all`: it may also be 0,
+   subnormal, infinite or NaN, and y may be no number, too. The mantissa is 1 + f, between the roots
+   of 1/2 and 2; its logarithm is a function of s = f / (2 + f). */
+static const double log2_d_terms[] = {2.88539008179008, 0.9617966733499708, 0.5770835832788399,
+                                      0.41167282654648973, 0.34072801236222766};
+V_INLINE double exponent_of(float x, double y, int all) {
+    const int small = all & (x < 1.17549435e-38f);
+    const uint32_t bits = v_bits(small ? x * 8388608.0f : x);
+    const int32_t exponent = (int32_t)(bits - 0x3F3504F3u) >> 23; /* the root of 1/2 */
+    const double f = (double)(v_float(bits - ((uint32_t)exponent << 23)) - 1.0f);
+    const double s = f / (2.0 + f);
+    float e = (float)exponent;
+    if (all) {
+        e = small ? e - 23.0f : e;
+        e = x <= 3.40282347e38f ? e : x;
+        e = x == 0 ? -INFINITY : e;
+    }
+    const double log2 = (double)e + s * HALVES(d, log2_d_terms, s * s);
+    return all && (log2 == 0) | (y == 0) ? 0 : y * log2; /* whatever the other one is */
+}
+static const double two_d_terms[] = {
+    1.0000000005538028,   0.6931472057384902,    0.2402264689202162,  0.05550328774733698,
+    0.009618488851102138, 0.0013399931948617262, 1.53458347826973e-4};
+V_INLINE float two_to_d(double w) {
+    w = w > 160.0 ? 160.0 : w;
+    w = w < -160.0 ? -160.0 : w;
+    const double shifted = w + V_ROUND_D, r = w - (shifted - V_ROUND_D);
+    return (float)v_double(v_bits_d(HALVES(d, two_d_terms, r)) + (v_bits_d(shifted) << 52));
+}
+
 /* e * OF_2 + log(1 + f) * OF_E: the products of e and of f's first 12 bits are exact, and what is
    lost in their sum is added to the rest, which is small. So logarithms of powers of the base are
    whole numbers. */
@@ -230,78 +275,54 @@ V_INLINE float exp2_of_f(float x) {
 LOG_TO_BASE(log2, 1.0f, 0.0f, 1.44287109375f, -1.7605285393e-4f)
 LOG_TO_BASE(log10, 3.0102920532e-1f, 7.9034151668e-7f, 4.3432617188e-1f, -3.1689971365e-5f)
 
-/* The same to base 10 in double, by s = f / (2 + f), as in fdlibm. */
-static const double log_terms[] = {
-    6.666666666666735130e-1, 3.999999999940941908e-1, 2.857142874366239149e-1,
-    2.222219843214978396e-1, 1.818357216161805012e-1, 1.531383769920937332e-1,
-    1.479819860511658591e-1};
-V_INLINE double log10_of_d(double x) {
-    const int small = x < 0x1p-1022;
-    const double y = x * pick(small, 0x1p54, 1);
-    const uint64_t ROOT = 0x3FE6A09E667F3BCDu, MANTISSA = 0xFFFFFFFFFFFFFu; /* sqrt(1 / 2) */
-    uint64_t bits;
-    double e, m, high;
-    memcpy(&bits, &y, 8);
-    const uint64_t from_root = bits - ROOT, mantissa = (from_root & MANTISSA) + ROOT;
-    const uint64_t whole = ((from_root + ((uint64_t)1024 << 52)) >> 52) | 0x4330000000000000u;
-    memcpy(&e, &whole, 8);
-    e = (e - (0x1p52 + 1024)) - pick(small, 54, 0);
-    memcpy(&m, &mantissa, 8);
-    const double f = m - 1.0, s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
-    const double first = f - half;
-    memcpy(&bits, &first, 8);
-    bits &= 0xFFFFFFFF00000000u;
-    memcpy(&high, &bits, 8);
-    const double low = ((f - high) - half) + s * (half + z * POLY(d, log_terms, z));
+/* The same to base 10 in double. */
+V_INLINE double log10_split_d(double f, double e) {
+    const double half = 0.5 * f * f, high = v_double(v_bits_d(f - half) & 0xFFFFFFFF00000000u);
+    const double low = ((f - high) - half) + v_log_rest(f, half);
     const double of_e = e * 3.01029995663611771306e-1, of_f = high * 4.34294481878168880939e-1;
     const double sum = of_e + of_f, lost = of_f - (sum - of_e);
-    double rest = e * 3.69423907715893078616e-13 + (low + high) * 2.50829467116452752298e-11;
-    rest = sum + (rest + (low * 4.34294481878168880939e-1 + lost));
-    rest = pick(x > 1.79769313486231570815e308, x, rest);
-    return pick(x > 0, rest, pick(x == 0, -INFINITY, NAN));
+    const double rest = e * 3.69423907715893078616e-13 + (low + high) * 2.50829467116452752298e-11;
+    return sum + (rest + (low * 4.34294481878168880939e-1 + lost));
+}
+V_INLINE double log10_of_d(double x) {
+    double e, f = v_mantissa_small_d(x, &e);
+    return v_log_ends_d(x, log10_split_d(f, e));
+}
+V_INLINE double log10_near_d(double x) {
+    double e, f = v_mantissa_d(x, &e);
+    return log10_split_d(f, e);
 }
 
-/* (y + 2) exp(y^2) erfc(y) in (y - 2) / (y + 2), for y in [0, 10.1]; 2 at y = 0 */
-static const float erfc_terms[] = {1.02158272f,      -0.687160671f,   0.279470831f,
-                                   -0.0364423059f,   -0.0214961879f,  0.00648065237f,
-                                   0.00303156069f,   -0.000850810029f, -0.00056009175f,
-                                   7.0480186e-05f,   6.84766128e-05f};
-static const float exp_terms[] = {4.99999851e-1f, 1.66664720e-1f, 4.16695364e-2f, 8.37312452e-3f,
-                                  1.37805939e-3f};
-/* exp(-y^2) = 2^k * (1 + result), the square in two parts as in exp_square */
-V_INLINE float exp_of_square(float y, int32_t *k) {
-    const float high = high_f(y), square = high * high;
-    const float shifted = V_ROUND - square * 1.44269504f, kf = shifted - V_ROUND;
-    const float most = (-square - kf * V_LN2_HI) - kf * V_LN2_LO;
-    const float r = most - (y - high) * (y + high);
-    *k = (int32_t)(v_bits(shifted) - v_bits(V_ROUND));
-    return HALVES(f, exp_terms, r) * (r * r) + r;
-}
-/* The same with fused multiply-add. */
-V_INLINE float exp_of_square_fused(float y, int32_t *k) {
-    const float square = y * y, low = fmaf(y, y, -square);
-    const float shifted = V_ROUND - square * 1.44269504f, kf = shifted - V_ROUND;
-    const float r = (-square - kf * V_LN2_HI) - (kf * V_LN2_LO + low);
-    *k = (int32_t)(v_bits(shifted) - v_bits(V_ROUND));
-    return HALVES(f, exp_terms, r) * (r * r) + r;
-}
-/* (1 + p) exp(y^2) erfc(y): the latter is a + less, (n + n_less) / (y + 2), rounded once. */
-V_INLINE float erfc_scaled(float y, float p) {
-    const float d = y + 2.0f, over = 1.0f / d, q = fmaf(-4.0f, over, 1.0f);
-    const float off = fmaf((d - 2.0f) - y, over, fmaf(-d, over, 1.0f)); /* of `over`, relatively */
-    const float rest = halves_f(erfc_terms + 1, 9, q), n = fmaf(q, rest, erfc_terms[0]);
-    const float n_less = fmaf(q, rest, erfc_terms[0] - n), a = n * over;
-    const float less = fmaf(a, fmaf(2.5f * over, off, off), fmaf(n_less, over, fmaf(n, over, -a)));
-    return a + fmaf(a, p, fmaf(less, p, less));
-}
+/* erfc(r + d) = erfc(r) - s (d - r d^2 + ...), s the slope at r, for r in steps of 1 / 128; below
+   1.7 ulp. The numbers are 2^30 times as large, since results may be subnormal. Those for r are
+   computed once: threads that come at the same time all write the same. */
 #define ERFC_MOST 10.1f /* above, the result is 0 or 2 */
-V_INLINE float erfc_of_f(float x) {
-    int32_t k;
-    const float y = fabsf(x), p = exp_of_square_fused(y, &k);
-    /* times 2^30, since the result may be subnormal; what is above is set to 0 last, which takes less
-       than to compute with another number */
-    float tail = erfc_scaled(y, p) * v_float(((uint32_t)k << 23) + 0x4E800000u);
-    tail = (y > ERFC_MOST ? 0.0f : tail) * 0x1p-30f;
+#define ERFC_ROUND 98304.0f /* 1.5 * 2^23 / 128 */
+#define ERFC_POINTS 2048 /* more than there are, so that the bits of a NaN find one, too */
+typedef struct {
+    float value, slope;
+} erfc_point;
+static erfc_point erfc_points[ERFC_POINTS];
+static __attribute__((noinline)) void erfc_prepare(void) {
+    static int done;
+    if (__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+        return;
+    for (int k = 0; k <= (int)(ERFC_MOST * 128); k++) {
+        const double r = k / 128.0;
+        erfc_points[k].value = (float)(erfc(r) * 0x1p30);
+        erfc_points[k].slope = (float)(exp(-r * r) * 0x1p30 * 1.12837916709551257390);
+    }
+    __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+}
+V_INLINE float erfc_size(float x) { return fabsf(x) > ERFC_MOST ? ERFC_MOST : fabsf(x); }
+V_INLINE uint32_t erfc_index(float x) {
+    return v_bits(erfc_size(x) + ERFC_ROUND) & (ERFC_POINTS - 1);
+}
+V_INLINE float erfc_beside(float x, erfc_point at) {
+    const float y = erfc_size(x), d = y - ((y + ERFC_ROUND) - ERFC_ROUND);
+    const float u = (y - d) * d, third = 0.333333333f;
+    const float less = u * (1.0f - u * (2 * third - u * third)) + d * d * (third - 0.5f * u);
+    const float tail = (at.value - at.slope * d * (1.0f - less)) * 0x1p-30f;
     return x < 0 ? 2.0f - tail : tail;
 }
 

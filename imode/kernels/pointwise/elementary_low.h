@@ -37,6 +37,25 @@
         }                                                                                          \
     }
 
+/* The same of double. */
+#define LOG_LOW_D(NAME)                                                                            \
+    static void NAME##_low_d(char *const *p, npy_intp n) {                                         \
+        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
+            const double *a = (const double *)p[0] + start;                                        \
+            double *out = (double *)p[1] + start, e[BLOCK], f[BLOCK];                              \
+            const int m = n - start < BLOCK ? (int)(n - start) : BLOCK;                            \
+            uint64_t far = 0;                                                                      \
+            for (int i = 0; i < m; i++) {                                                          \
+                far |= LOG_FAR_D(v_bits_d(a[i]));                                                  \
+                f[i] = v_mantissa_d(a[i], e + i);                                                  \
+            }                                                                                      \
+            if (far >> 63)                                                                         \
+                NAME##_anywhere_d((char *[]){(char *)a, (char *)out}, m);                          \
+            else                                                                                   \
+                V_IVDEP for (int i = 0; i < m; i++) out[i] = NAME##_split_d(f[i], e[i]);           \
+        }                                                                                          \
+    }
+
 /* ---- trigonometry ---- */
 
 /* As sin_turned, up to a limit where the quarters have 8 bits: half of pi is 16 bits, another 16
@@ -63,28 +82,45 @@ V_INLINE float sin_wide_turned(float x, uint32_t more, uint32_t sign) {
 V_INLINE float sin_wide_near(float x) { return sin_wide_turned(x, 0, v_bits(x) & 0x80000000u); }
 V_INLINE float cos_wide_near(float x) { return sin_wide_turned(x, 1, 0); }
 
-static const double wide_tan_terms[] = {
-    3.3333349756371111e-1, 1.333266330861633e-1, 5.4059918472722207e-2, 2.128218200354632e-2,
-    1.0835816404266263e-2, 8.9543740748605771e-5, 4.3762658108803905e-3};
+/* As sin_turned_d. */
+V_INLINE void sine_stages_d(const double *a, double *out, npy_intp n, uint64_t more,
+                            uint64_t signs) {
+    double r[BLOCK], less[BLOCK], shifted[BLOCK], s[BLOCK];
+    STAGE(r, quarter_rest_d(fabs(a[i]), shifted + i, less + i))
+    STAGE(s, sine_d(r[i], less[i]))
+    STAGE(out, turned_d(s[i], cosine_d(r[i], less[i]), v_bits_d(shifted[i]) + more,
+                        v_bits_d(a[i]) & signs))
+}
+V_INLINE void sin_stages_d(const double *a, double *out, npy_intp n) {
+    sine_stages_d(a, out, n, 0, SIGN_D(-0.0));
+}
+V_INLINE void cos_stages_d(const double *a, double *out, npy_intp n) {
+    sine_stages_d(a, out, n, 1, 0);
+}
+
 V_INLINE double tan_reduced(float x, uint64_t *quarter) {
     const double ROUND = 6755399441055744.0, y = (double)x; /* 1.5 * 2^52 */
     const double shifted = y * 0.63661977236758134308 + ROUND;
     memcpy(quarter, &shifted, 8);
     return wide_rest(y, shifted - ROUND);
 }
-V_INLINE double tan_by_halves(double r) {
-    const double z = r * r;
-    return r + r * z * HALVES(d, wide_tan_terms, z);
+/* (tan(r) - r) / r^3, which in float is exact enough */
+V_INLINE float tan_rest(float r) { return HALVES(f, tan_terms, r * r); }
+V_INLINE float tan_turned(double r, float rest, uint64_t quarter) {
+    const double t = r + r * r * r * (double)rest;
+    const uint64_t odd = -(quarter & 1);
+    return (float)v_double((v_bits_d(-1.0 / t) & odd) | (v_bits_d(t) & ~odd));
 }
 V_INLINE void tan_stages(const float *a, float *out, npy_intp n) {
     double r[BLOCK];
+    float rest[BLOCK];
     uint64_t quarter[BLOCK];
     STAGE(r, tan_reduced(a[i], quarter + i))
-    STAGE(r, tan_by_halves(r[i]))
-    STAGE(out, (float)pick((int)(quarter[i] & 1), -1.0 / r[i], r[i]))
+    STAGE(rest, tan_rest((float)r[i]))
+    STAGE(out, tan_turned(r[i], rest[i], quarter[i]))
 }
 
-/* ---- erf and erfc ---- */
+/* ---- erf ---- */
 
 /* The logarithm to base 2 of erfc(t), over t, for t in [0.92, 4] */
 static const float log_erfc_terms[] = {-1.62809694f, -0.917165756f, -0.151836097f,
@@ -111,34 +147,6 @@ V_INLINE void erf_stages(const float *a, float *out, npy_intp n) {
     STAGE(large, log_erfc(a[i]))
     STAGE(large, 1.0f - two_to(large[i]))
     STAGE(out, erf_of_large(a[i], large[i]))
-}
-
-/* As erfc_scaled, in double; v is 1 / (y + 2), nearly, and so is what the polynomial is of. */
-V_INLINE float erfc_rest(float v) {
-    const float q = 1.0f - 4.0f * v;
-    return q * halves_f(erfc_terms + 1, 9, q);
-}
-V_INLINE float erfc_product(float y, float v, float rest, float p) {
-    const double n = (double)erfc_terms[0] + (double)rest;
-    const double off = 1.0 - ((double)y + 2.0) * (double)v;
-    return (float)((1.0 + (double)p) * n * ((double)v + off * (double)(v + 2.5f * v * v)));
-}
-#define ERFC_NEAR 9.0f /* up to it exp(-x^2) is in the range */
-V_INLINE void erfc_stages(const float *a, float *out, npy_intp n) {
-    float v[BLOCK], rest[BLOCK], tail[BLOCK];
-    int32_t k[BLOCK];
-    STAGE(v, 1.0f / (fabsf(a[i]) + 2.0f))
-    STAGE(rest, erfc_rest(v[i]))
-    STAGE(tail, exp_of_square(fabsf(a[i]), k + i))
-    STAGE(tail, erfc_product(fabsf(a[i]), v[i], rest[i], tail[i]))
-    STAGE(tail, tail[i] * v_float((uint32_t)(k[i] + 127) << 23))
-    STAGE(out, a[i] < 0 ? 2.0f - tail[i] : tail[i])
-}
-V_INLINE float erfc_wide_of(float x) {
-    int32_t k;
-    const float y = fabsf(x) > ERFC_MOST ? ERFC_MOST : fabsf(x), v = 1.0f / (y + 2.0f);
-    const float p = exp_of_square(y, &k), tail = v_scaled(erfc_product(y, v, erfc_rest(v), p), k);
-    return x < 0 ? 2.0f - tail : tail;
 }
 
 #endif

@@ -310,10 +310,14 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
 /* Where float has a loop of its own, NAME_f. */
 #define DOUBLES(NIN, NAME, VALUE_D)                                                                \
     MAP##NIN(NAME##_d, double, double, VALUE_D) FLOAT_TABLE(NIN, NAME)
-/* NAME_f: a loop for processors without fused multiply-add, and one for the others. */
+/* NAME_f, NAME_d: a loop for processors without fused multiply-add, and one for the others. */
 #define BY_LEVEL(NAME)                                                                             \
     static void NAME##_f(char *const *p, npy_intp n) {                                             \
         V_LOW ? NAME##_low(p, n) : NAME##_high(p, n);                                              \
+    }
+#define BY_LEVEL_D(NAME)                                                                           \
+    static void NAME##_d(char *const *p, npy_intp n) {                                             \
+        V_LOW ? NAME##_low_d(p, n) : NAME##_high_d(p, n);                                          \
     }
 #define ROW(NIN, NAME)                                                                             \
     {#NAME, NULL, NIN, sizeof(NAME##_data) / sizeof(void *), NAME##_types, NAME##_loops, NAME##_data}

@@ -7,7 +7,7 @@
 #ifndef IMODE_GAMMA_H
 #define IMODE_GAMMA_H
 
-#include "vmath.h"
+#include "vlog.h"
 
 #define G_PI 3.14159265358979323846
 #define G_LOG_PI 1.14472988584940017414

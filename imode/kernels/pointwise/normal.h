@@ -6,7 +6,7 @@
 #ifndef IMODE_NORMAL_H
 #define IMODE_NORMAL_H
 
-#include "vmath.h"
+#include "vlog.h"
 
 /* (1 + 2x) erfcx(x) in (x - k) / (x + k); k = 2 in float, 4 in double */
 static const float erfcx_f_terms[] = {

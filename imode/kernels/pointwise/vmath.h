@@ -1,7 +1,8 @@
 /* Elementary functions as straight-line float code, so that a loop over them vectorises on any
    target: no branches, no tables, no libm. Errors are below 2 ulp with and without fused
    multiply-add; for NaN, infinities, signed zeros and subnormals the results are those of C's
-   functions. The double forms call libm, of which glibc has vector forms (libmvec). */
+   functions. The double forms call libm, of which glibc has vector forms (libmvec); vdouble.h and
+   vlog.h have those that are faster. */
 #ifndef IMODE_VMATH_H
 #define IMODE_VMATH_H
 
@@ -34,9 +35,7 @@
 #endif
 #ifdef V_SIMD
 /* Declared under other names: the compiler's builtin exp has no vector form without -ffast-math. */
-V_SIMD double v_exp(double) __asm__("exp");
 V_SIMD double v_expm1(double) __asm__("expm1");
-V_SIMD double v_log(double) __asm__("log");
 V_SIMD double v_log1p(double) __asm__("log1p");
 V_SIMD double v_tanh(double) __asm__("tanh");
 V_SIMD double v_erf(double) __asm__("erf");
@@ -55,11 +54,8 @@ V_SIMD double v_erfc(double) __asm__("erfc");
 V_SIMD double v_exp2(double) __asm__("exp2");
 V_SIMD double v_log2(double) __asm__("log2");
 V_SIMD double v_pow(double, double) __asm__("pow");
-V_SIMD float v_powf(float, float) __asm__("powf");
 #else
-#define v_exp exp
 #define v_expm1 expm1
-#define v_log log
 #define v_log1p log1p
 #define v_tanh tanh
 #define v_erf erf
@@ -78,7 +74,6 @@ V_SIMD float v_powf(float, float) __asm__("powf");
 #define v_exp2 exp2
 #define v_log2 log2
 #define v_pow pow
-#define v_powf powf
 #endif
 
 V_INLINE uint64_t v_bits_d(double x) {
@@ -91,6 +86,8 @@ V_INLINE double v_double(uint64_t u) {
     memcpy(&x, &u, 8);
     return x;
 }
+
+#define V_ROUND_D 6755399441055744.0 /* 1.5 * 2^52: adding it rounds to the nearest integer */
 
 /* a where the condition holds, else b, by masks: where it sees a branch, gcc does not vectorise. */
 V_INLINE double pick(int condition, double a, double b) {

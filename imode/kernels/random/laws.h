@@ -6,7 +6,7 @@
 #ifndef IMODE_LAWS_H
 #define IMODE_LAWS_H
 
-#include "../pointwise/vmath.h"
+#include "../pointwise/vdouble.h"
 #include "boxmuller.h"
 #include "mt19937.h"
 

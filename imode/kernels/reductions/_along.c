@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "vmath.h"
+#include "vlog.h"
 
 #define WIDTH 32 /* independent partial sums, which vectorise without reordering additions */
 

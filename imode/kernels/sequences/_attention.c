@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "_attention.h"
-#include "vmath.h"
+#include "vdouble.h"
 
 /* exp(x) of scores less the largest of their row: no more than 0, but for rounding. As v_expf, but
    below -87, where float holds few digits, 0: half of the instructions. NaN stays NaN. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "_recurrent.h"
+#include "vdouble.h"
 
 #define LOOPS "_recurrent_loops.h"
 #include "_levels.h"
