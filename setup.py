@@ -49,7 +49,7 @@ FAST = re.compile(
 
 # Loops in C that are written out for the registers there are: -O3 would unroll them once more,
 # which takes half as long again to compile, and attention and lstm a twelfth longer to run.
-WRITTEN_OUT = re.compile(r"_(attention|factor|gemm|orthogonal|recurrent|spectral)\.c")
+WRITTEN_OUT = re.compile(r"_(attention|factor|gemm|multiply|orthogonal|recurrent|spectral)\.c")
 
 # What is left at the ends of loops -O3 would write out, up to fifteen elements for each level of
 # processor: a tenth of modules with loops over elements, a fifth of those with loops over planes.

@@ -12,6 +12,23 @@
 #define GROUP 3
 #endif
 
+/* to (depth, cols) = the transposed of from (cols, depth), whose rows are contiguous */
+static void NAME(turned)(long depth, long cols, const T *from, long lead, T *to)
+{
+    long j = 0;
+    for (; j + 4 <= cols; j += 4, from += 4 * lead) {
+        long k = 0;
+        for (; k + 4 <= depth; k += 4)
+            NAME(turn_4)(from + k, lead, to + k * cols + j, cols);
+        for (; k < depth; k++)
+            for (long q = 0; q < 4; q++)
+                to[k * cols + j + q] = from[q * lead + k];
+    }
+    for (; j < cols; j++, from += lead)
+        for (long k = 0; k < depth; k++)
+            to[k * cols + j] = from[k];
+}
+
 #define STEPS 4    /* rows of b at once, by a single row of a */
 #define SPAN 16384 /* bytes of a row that stay near meanwhile */
 

@@ -53,6 +53,11 @@ static void tiles(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a
     PICK(product, (n, m, k, a, an, ak, b, bk, c, cn, add))
 }
 
+/* to (k, m) = b, whose columns are contiguous */
+static void rows_of(int wide, ptrdiff_t k, ptrdiff_t m, const void* b, ptrdiff_t bm, void* to) {
+    PICK(turned, (k, m, b, bm, to))
+}
+
 static void one_row(int wide, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t ak,
                     const void* b, ptrdiff_t bk, void* c) {
     PICK(one_row, (m, k, a, ak, b, bk, c))
@@ -143,8 +148,7 @@ NARROW(double, d)
             const ptrdiff_t most = k * m <= TURNED ? m : TURNED / k;                           \
             for (ptrdiff_t first = 0; first < m; first += most, b += most * bm, c += most) {   \
                 const ptrdiff_t some = m - first < most ? m - first : most;                    \
-                for (ptrdiff_t j = 0; j < some; j++)                                           \
-                    for (ptrdiff_t p = 0; p < k; p++) turned[p * some + j] = b[j * bm + p];    \
+                rows_of(WIDE, k, some, b, bm, turned);                                         \
                 tiles(WIDE, n, k, some, a, an, ak, turned, some, c, m, 0);                     \
             }                                                                                  \
             return;                                                                            \

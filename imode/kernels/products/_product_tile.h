@@ -226,15 +226,6 @@ static inline void NAME(product)(long rows, long cols, long depth, const T *a, l
 }
 #endif
 
-#ifndef UNPACKED
-/* The size in elements of b (depth, cols), packed: columns are filled up to whole panels. */
-#undef PACKED
-#ifdef LOAD_PART
-#define PACKED(depth, cols) (((cols) + LANES - 1) / LANES * LANES * (depth))
-#else
-#define PACKED(depth, cols) (((cols) + PANEL - 1) / PANEL * PANEL * (depth))
-#endif
-
 /* The transposed of 4 by 4 elements: to[k, p] = from[p, k]. */
 INLINE void NAME(turn_4)(const T *from, long lead, T *to, long ldt)
 {
@@ -256,6 +247,15 @@ INLINE void NAME(turn_4)(const T *from, long lead, T *to, long ldt)
             to[k * ldt + p] = from[p * lead + k];
 #endif
 }
+
+#ifndef UNPACKED
+/* The size in elements of b (depth, cols), packed: columns are filled up to whole panels. */
+#undef PACKED
+#ifdef LOAD_PART
+#define PACKED(depth, cols) (((cols) + LANES - 1) / LANES * LANES * (depth))
+#else
+#define PACKED(depth, cols) (((cols) + PANEL - 1) / PANEL * PANEL * (depth))
+#endif
 
 /* b[k, j] = from[k * sk + j * sj], as panels, the last filled up with zeros. */
 static void NAME(pack)(long depth, long cols, const T *from, long sk, long sj, T *to)
