@@ -775,6 +775,28 @@ def test_products_of_few_rows_and_narrow_ones(columns, depth, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("depth, columns", [(128, 512), (301, 700), (129, 129), (5, 900)])
+def test_few_rows_by_a_large_matrix_of_any_layout(depth, columns, dtype):
+    """Also one whose rows or columns are all the same memory, and in stacks."""
+    rng = np.random.default_rng(depth)
+    b = rng.integers(-4, 5, (depth, columns)).astype(dtype)
+    rights = {
+        "rows": (b, tensor(b)),
+        "columns": (b, tensor(b.T).t()),
+        "wider": (b, tensor(np.pad(b, ((0, 0), (1, 2))))[:, 1:-2]),
+        "the same row": (b[:1].repeat(depth, 0), tensor(b[:1]).expand(depth, -1)),
+        "the same column": (b[:, :1].repeat(columns, 1), tensor(b[:, :1]).expand(-1, columns)),
+    }
+    for rows in (1, 2, 3, 4, 5, 6, 7, 8, 11, 13, 31, 47):
+        a = rng.integers(-4, 5, (rows, depth)).astype(dtype)
+        for left in (tensor(a), tensor(a.T).t()):
+            for layout, (array, right) in rights.items():
+                assert np.array_equal((left @ right).numpy(), a @ array), (rows, layout)
+                pair = imode.bmm(imode.stack([left, -left]), right.expand(2, -1, -1)).numpy()
+                assert np.array_equal(pair, [a @ array, -(a @ array)]), (rows, layout)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("n", [5, 8, 13, 16])
 def test_inverses_of_a_stack(n, dtype):
     a = numbers(n, 7, n, n, dtype=dtype) + 3 * np.eye(n, dtype=dtype)
