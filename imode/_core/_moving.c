@@ -185,9 +185,9 @@ ROW_OF(pair)
 #define BY_SIZE(DO)                                                                                \
     switch (item) {                                                                                \
     case 1: DO(uint8_t); break;                                                                    \
-    case 2: DO(half_word); break;                                                                   \
-    case 4: DO(word); break;                                                                   \
-    case 8: DO(long_word); break;                                                                   \
+    case 2: DO(half_word); break;                                                                  \
+    case 4: DO(word); break;                                                                       \
+    case 8: DO(long_word); break;                                                                  \
     default: DO(pair); break;                                                                      \
     }
 
