@@ -608,3 +608,40 @@ def test_losses_and_quotients_of_one_float16():
             assert F.smooth_l1_loss(a, b, reduction=reduction).item() == 1.75
         assert (a // b).item() == 10 and (-a // b).item() == -10
     assert (x // y.expand(3)).tolist() == [10, 10, 10]
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_gates_and_slopes_are_rounded_once(shape, dtype):
+    for x in layouts(shape, dtype):
+        for function in (F.hardswish, F.hardsigmoid, F.rrelu):
+            assert imode.equal(function(x), function(x.float()).to(dtype))
+        if shape[0] % 2 == 0:
+            assert imode.equal(F.glu(x, 0), F.glu(x.float(), 0).to(dtype))
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("n", [1, 5, 40, 5000])
+def test_nan_to_num_gives_the_greatest_of_the_dtype(n, dtype):
+    x = imode.tensor([NAN, INF, -INF, 2.0, -0.0]).repeat(n)
+    most = imode.finfo(dtype).max
+    for given in (x.to(dtype), imode.stack((x, x), 1).to(dtype)[:, 0]):
+        found = imode.nan_to_num(given)
+        assert found.view(-1, 5).tolist() == [[0.0, most, -most, 2.0, 0.0]] * n
+        assert found.view(-1, 5)[:, 4].signbit().all()
+    assert imode.nan_to_num(given, 1.0, 3.0, -4.0)[:3].tolist() == [1, 3, -4]
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("columns", [1, 33, 1030])
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_bags(mode, columns, dtype):
+    """Empty ones, long ones, and rows of padding."""
+    table = imode.from_numpy(rng.standard_normal((50, columns))).to(dtype)
+    index = imode.from_numpy(rng.integers(0, 50, 100))
+    offsets = imode.tensor([0, 3, 3, 60, 61, 92])
+    padding = int(index[60])
+    found = F.embedding_bag(index, table, offsets, mode=mode, padding_idx=padding)
+    wide = F.embedding_bag(index, table.double(), offsets, mode=mode, padding_idx=padding)
+    assert not found[1].any() and not found[3].any()
+    assert_rounded(found, wide)

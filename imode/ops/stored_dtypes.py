@@ -38,14 +38,14 @@ _MOVES = _names("""
 # Their compiled kernels take bfloat16, a block or a row at a time.
 _SERVED = _names(
     "mm bmm mv dot addmm baddbmm sum mean linalg_vector_norm logsumexp softmax log_softmax max min "
-    "argmax argmin"
+    "argmax argmin glu _rrelu_with_noise"
 )
 
 # Likewise, and parameters in float32, indices, or a mask may stand beside it.
 _BESIDE = _names("""
     native_batch_norm native_layer_norm native_group_norm native_batch_norm_backward
     native_layer_norm_backward native_group_norm_backward _nll_loss _nll_loss2d
-    _nll_loss_backward _nll_loss2d_backward masked_fill
+    _nll_loss_backward _nll_loss2d_backward masked_fill _embedding_bag
 """)
 
 # Families that refuse float16 refuse bfloat16 in the same words.

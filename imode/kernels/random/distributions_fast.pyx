@@ -9,11 +9,15 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.adapter cimport run_general
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
-from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
-from imode._core.iterate cimport empty_like
+from imode._core.dtype cimport BFLOAT16, FLOAT16, INT64, code_of, default_code, dtype, typenum_of
+from imode._core.iterate cimport empty_like, loop_t, run
 from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.loops cimport wide_loop, widened_loop
 from imode._core.making cimport wrap
+from imode._core.parallel cimport skipping
+from imode._core.stored cimport run_otherwise
 from imode._core.tensor cimport Tensor, storage
+from imode.kernels.pointwise import loops
 from imode.kernels.random.choices cimport draw_coins, toss_alike
 from imode.kernels.random.counts cimport draw_poisson
 from imode.kernels.random.generator cimport Generator, choose
@@ -380,20 +384,36 @@ cdef void _lean(real* out, const real* x, npy_intp n, double slope) noexcept nog
         out[i] = x[i] if x[i] > 0 else x[i] * <real>slope
 
 
+cdef int _lean_narrow(ndarray out, Fields* x, npy_intp n, float slope, bint brain) except -1:
+    """The same of 16 bits, computed in float32."""
+    cdef char** data = [x.data, <char*>&slope, <char*>cnp.PyArray_DATA(out)]
+    cdef npy_intp[3] steps = [2, 0, 2]
+    cdef loop_t loop
+    cdef wide_loop wide
+    widened_loop(loops.leaky_relu, brain, &loop, &wide)
+    wide.halves &= ~2             # but for the slope
+    run(loop, &wide, 3, data, n, steps)
+    return 0
+
+
 cdef object _slopes(Operator op, keyset_t keys, PyObject** args):
     """_rrelu_with_noise(self, noise, lower, upper, training): the mean slope, outside training."""
     cdef Fields* a = _array(args[0])
     cdef npy_intp n = _count(a, 0, a.nd)
-    cdef int kind = a.descr.type_num
+    cdef int kind = a.descr.type_num, code = code_of[kind]
     cdef double lower, upper
     cdef PyObject* target = args[op.nargs]
+    cdef bint narrow = code == FLOAT16 or code == BFLOAT16
     cdef ndarray out
     if (target != NULL and target != args[0]) or not a.flags & WRITEABLE or (
-            not _row_major(a) or not _is_float(kind)) or (
-            not 0 < n <= FEW or <object>args[4] is not False) or not (
+            not _row_major(a) or not (narrow or _is_float(kind))) or n == 0 or skipping() or (
+            (n > FEW and not narrow) or <object>args[4] is not False) or not (
             _real(args[2], &lower) and _real(args[3], &upper)):
-        return run_general(op, keys, args)
+        return run_otherwise(op, keys, args)
     out = empty(kind, a.nd, a.dimensions) if target == NULL else storage(<Tensor>args[0])
+    if narrow:
+        _lean_narrow(out, a, n, <float>((lower + upper) / 2), code == BFLOAT16)
+        return wrap(out) if target == NULL else <object>args[0]
     if kind == cnp.NPY_FLOAT:
         _lean(<float*>cnp.PyArray_DATA(out), <float*>a.data, n, (lower + upper) / 2)
     else:
