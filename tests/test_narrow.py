@@ -645,3 +645,61 @@ def test_bags(mode, columns, dtype):
     wide = F.embedding_bag(index, table.double(), offsets, mode=mode, padding_idx=padding)
     assert not found[1].any() and not found[3].any()
     assert_rounded(found, wide)
+
+
+def halves(x):
+    return x.half().float()
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 530, 5000])
+def test_losses_of_float16_are_rounded_after_each_step(n):
+    x, y = (imode.from_numpy(rng.standard_normal(n).astype("f")).half() for _ in range(2))
+    x[0] = NAN if n > 1 else 1.0
+    beta = 0.3
+    away = halves(x.float() - y.float())
+    size, limit = away.abs(), imode.tensor(beta).half().float()
+    near = halves(halves(halves(0.5 * size) * size) / limit)
+    smooth = imode.where(size < limit, near, halves(size - halves(0.5 * limit)))
+    for found, wanted in (
+        (F.mse_loss(x, y, reduction="none"), away * away),
+        (F.smooth_l1_loss(x, y, beta=beta, reduction="none"), smooth),
+    ):
+        assert imode.equal(found[1:], wanted.half()[1:]) and found[0].isnan() == x[0].isnan()
+    total = F.smooth_l1_loss(x[1:], y[1:], beta=beta, reduction="sum")
+    assert_rounded(total, smooth[1:].half().double().sum())
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_scattered_sums_of_bfloat16_are_rounded_once(dim):
+    x, source = (imode.from_numpy(rng.standard_normal((40, 17))).bfloat16() for _ in range(2))
+    index = imode.from_numpy(rng.integers(0, 17, (40, 17)))
+    wide = x.float().scatter_add(dim, index, source.float())
+    assert imode.equal(x.scatter_add(dim, index, source), wide.bfloat16())
+    assert imode.equal(x.clone().scatter_add_(dim, index, source), wide.bfloat16())
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        x.scatter_add(dim, index + 40, source)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_coins_of_16_bits_are_those_of_float32(dtype):
+    chances = imode.rand(5000).to(dtype)
+    for given in (chances, chances.view(50, 100).t()):
+        imode.manual_seed(3)
+        found = imode.bernoulli(given)
+        imode.manual_seed(3)
+        assert imode.equal(found, imode.bernoulli(given.float()).to(dtype))
+    chances[17] = NAN
+    with pytest.raises(RuntimeError, match="p_in >= 0 && p_in <= 1"):
+        imode.bernoulli(chances)
+
+
+def test_products_of_float16_are_rounded_after_each_step():
+    x, y = (imode.from_numpy(rng.standard_normal((300, 3))).half() for _ in range(2))
+    i, j = [1, 2, 0], [2, 0, 1]
+    left, right = (halves(x[:, a].float() * y[:, b].float()) for a, b in ((i, j), (j, i)))
+    assert imode.equal(imode.linalg.cross(x, y), (left - right).half())
+    weight = imode.from_numpy(rng.standard_normal((2, 3, 3))).half()
+    halfway = halves(imode.einsum("rn,knm->rkm", x.float(), weight.float()))
+    assert_rounded(
+        F.bilinear(x, y, weight), imode.einsum("rkm,rm->rk", halfway.double(), y.double())
+    )
