@@ -703,3 +703,26 @@ def test_products_of_float16_are_rounded_after_each_step():
     assert_rounded(
         F.bilinear(x, y, weight), imode.einsum("rkm,rm->rk", halfway.double(), y.double())
     )
+
+
+def test_counts_of_float16_are_by_steps_that_are_rounded():
+    x = imode.from_numpy(rng.standard_normal(5000).astype("f")).half()
+    low, high = x.float().min(), x.float().max()
+    place = halves(halves(halves(x.float() - low) * 50) / halves(high - low)).long().clamp(max=49)
+    assert imode.equal(imode.histc(x, 50), imode.bincount(place, minlength=50).half())
+    inside = ((x >= -1) & (x <= 1)).sum()
+    assert imode.histc(x, 1, -1, 1) == inside.half()
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_floors_of_quotients(dtype):
+    """Of more than a block, and of one divisor."""
+    x, y = (imode.from_numpy(rng.integers(1, 60, 40_000).astype("f")) for _ in range(2))
+    exact = (x - 30).double().floor_divide(y.double())
+    assert imode.equal(imode.floor_divide((x - 30).to(dtype), y.to(dtype)), exact.to(dtype))
+    assert imode.equal((x - 30).to(dtype) // 7, ((x - 30) // 7).to(dtype))
+    grid = (x - 30).to(dtype).view(200, 200)
+    assert imode.equal(
+        grid // y[:200].to(dtype),
+        imode.floor_divide(grid, y[:200].to(dtype).expand(200, 200).contiguous()),
+    )
