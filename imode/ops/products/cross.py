@@ -37,7 +37,7 @@ def _cross(self, other, dim):
         a, b = ([cast(part, np.float32) for part in parts] for parts in (a, b))
         for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
             part = as_half(a[i] * b[j]) - as_half(a[j] * b[i])
-            out[(*[slice(None)] * axis, k, ...)] = cast(part, np.float16)
+            out[(*[slice(None)] * axis, k, ...)] = cast(np.asarray(part), np.float16)
         return out
     for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
         part = out[(*[slice(None)] * axis, k, ...)]
