@@ -871,3 +871,19 @@ def test_many_elements_are_counted(bins, dtype):
     assert imode.histc(tensor(a[54:]), bins).sum() == 5001 - 54
     with pytest.raises(RuntimeError, match="is not finite"):
         imode.histc(tensor(a), bins)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+@pytest.mark.parametrize("bins", [1, 50, 60_000])
+def test_histogram_of_many_elements(bins, scale, dtype):
+    """As by a search among the same edges; elements at edges and the greatest are counted, too."""
+    x = numbers(3, MANY, dtype=dtype, scale=scale)
+    hist, edges = imode.histogram(tensor(x), bins)
+    x[:1000] = edges.numpy()[:1000] if bins >= 1000 else edges.numpy()[0]
+    hist, edges = imode.histogram(tensor(x), bins)
+    wanted = imode.histogram(tensor(x), edges).hist
+    assert imode.equal(hist, wanted) and hist.sum() == MANY
+    x[7] = np.nan
+    with pytest.raises(RuntimeError, match="is not finite"):
+        imode.histogram(tensor(x), bins)

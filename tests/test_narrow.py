@@ -608,3 +608,122 @@ def test_losses_and_quotients_of_one_float16():
             assert F.smooth_l1_loss(a, b, reduction=reduction).item() == 1.75
         assert (a // b).item() == 10 and (-a // b).item() == -10
     assert (x // y.expand(3)).tolist() == [10, 10, 10]
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_gates_and_slopes_are_rounded_once(shape, dtype):
+    for x in layouts(shape, dtype):
+        for function in (F.hardswish, F.hardsigmoid, F.rrelu):
+            assert imode.equal(function(x), function(x.float()).to(dtype))
+        if shape[0] % 2 == 0:
+            assert imode.equal(F.glu(x, 0), F.glu(x.float(), 0).to(dtype))
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("n", [1, 5, 40, 5000])
+def test_nan_to_num_gives_the_greatest_of_the_dtype(n, dtype):
+    x = imode.tensor([NAN, INF, -INF, 2.0, -0.0]).repeat(n)
+    most = imode.finfo(dtype).max
+    for given in (x.to(dtype), imode.stack((x, x), 1).to(dtype)[:, 0]):
+        found = imode.nan_to_num(given)
+        assert found.view(-1, 5).tolist() == [[0.0, most, -most, 2.0, 0.0]] * n
+        assert found.view(-1, 5)[:, 4].signbit().all()
+    assert imode.nan_to_num(given, 1.0, 3.0, -4.0)[:3].tolist() == [1, 3, -4]
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("columns", [1, 33, 1030])
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_bags(mode, columns, dtype):
+    """Empty ones, long ones, and rows of padding."""
+    table = imode.from_numpy(rng.standard_normal((50, columns))).to(dtype)
+    index = imode.from_numpy(rng.integers(0, 50, 100))
+    offsets = imode.tensor([0, 3, 3, 60, 61, 92])
+    padding = int(index[60])
+    found = F.embedding_bag(index, table, offsets, mode=mode, padding_idx=padding)
+    wide = F.embedding_bag(index, table.double(), offsets, mode=mode, padding_idx=padding)
+    assert not found[1].any() and not found[3].any()
+    assert_rounded(found, wide)
+
+
+def halves(x):
+    return x.half().float()
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 530, 5000])
+def test_losses_of_float16_are_rounded_after_each_step(n):
+    x, y = (imode.from_numpy(rng.standard_normal(n).astype("f")).half() for _ in range(2))
+    x[0] = NAN if n > 1 else 1.0
+    beta = 0.3
+    away = halves(x.float() - y.float())
+    size, limit = away.abs(), imode.tensor(beta).half().float()
+    near = halves(halves(halves(0.5 * size) * size) / limit)
+    smooth = imode.where(size < limit, near, halves(size - halves(0.5 * limit)))
+    for found, wanted in (
+        (F.mse_loss(x, y, reduction="none"), away * away),
+        (F.smooth_l1_loss(x, y, beta=beta, reduction="none"), smooth),
+    ):
+        assert imode.equal(found[1:], wanted.half()[1:]) and found[0].isnan() == x[0].isnan()
+    total = F.smooth_l1_loss(x[1:], y[1:], beta=beta, reduction="sum")
+    assert_rounded(total, smooth[1:].half().double().sum())
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_scattered_sums_of_bfloat16_are_rounded_once(dim):
+    x, source = (imode.from_numpy(rng.standard_normal((40, 17))).bfloat16() for _ in range(2))
+    index = imode.from_numpy(rng.integers(0, 17, (40, 17)))
+    wide = x.float().scatter_add(dim, index, source.float())
+    assert imode.equal(x.scatter_add(dim, index, source), wide.bfloat16())
+    assert imode.equal(x.clone().scatter_add_(dim, index, source), wide.bfloat16())
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        x.scatter_add(dim, index + 40, source)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_coins_of_16_bits_are_those_of_float32(dtype):
+    chances = imode.rand(5000).to(dtype)
+    for given in (chances, chances.view(50, 100).t()):
+        imode.manual_seed(3)
+        found = imode.bernoulli(given)
+        imode.manual_seed(3)
+        assert imode.equal(found, imode.bernoulli(given.float()).to(dtype))
+    chances[17] = NAN
+    with pytest.raises(RuntimeError, match="p_in >= 0 && p_in <= 1"):
+        imode.bernoulli(chances)
+
+
+def test_products_of_float16_are_rounded_after_each_step():
+    x, y = (imode.from_numpy(rng.standard_normal((300, 3))).half() for _ in range(2))
+    i, j = [1, 2, 0], [2, 0, 1]
+    left, right = (halves(x[:, a].float() * y[:, b].float()) for a, b in ((i, j), (j, i)))
+    assert imode.equal(imode.linalg.cross(x, y), (left - right).half())
+    assert imode.equal(imode.linalg.cross(x[7], y[7]), (left - right).half()[7])
+    weight = imode.from_numpy(rng.standard_normal((2, 3, 3))).half()
+    halfway = halves(imode.einsum("rn,knm->rkm", x.float(), weight.float()))
+    assert_rounded(
+        F.bilinear(x, y, weight), imode.einsum("rkm,rm->rk", halfway.double(), y.double())
+    )
+
+
+def test_counts_of_float16_are_by_steps_that_are_rounded():
+    x = imode.from_numpy(rng.standard_normal(5000).astype("f")).half()
+    low, high = x.float().min(), x.float().max()
+    place = halves(halves(halves(x.float() - low) * 50) / halves(high - low)).long().clamp(max=49)
+    assert imode.equal(imode.histc(x, 50), imode.bincount(place, minlength=50).half())
+    inside = ((x >= -1) & (x <= 1)).sum()
+    assert imode.histc(x, 1, -1, 1) == inside.half()
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_floors_of_quotients(dtype):
+    """Of more than a block, and of one divisor."""
+    x, y = (imode.from_numpy(rng.integers(1, 60, 40_000).astype("f")) for _ in range(2))
+    exact = (x - 30).double().floor_divide(y.double())
+    assert imode.equal(imode.floor_divide((x - 30).to(dtype), y.to(dtype)), exact.to(dtype))
+    assert imode.equal((x - 30).to(dtype) // 7, ((x - 30) // 7).to(dtype))
+    grid = (x - 30).to(dtype).view(200, 200)
+    assert imode.equal(
+        grid // y[:200].to(dtype),
+        imode.floor_divide(grid, y[:200].to(dtype).expand(200, 200).contiguous()),
+    )

@@ -162,3 +162,19 @@ def test_rows_of_windows(dtype, size):
 @pytest.mark.parametrize("size", [(0, 3), (3, 0), (0, 0)])
 def test_no_windows_of_large_planes(pool, size):
     assert pool(imode.ones(2, 4, 128, 128), size).shape == (2, 4, *size)
+
+
+@pytest.mark.parametrize("dtype", [imode.float32, imode.float64])
+@pytest.mark.parametrize("size", [(8, 12), (6, 24), (24, 36), (2, 7), (0, 3)])
+def test_adaptive_means_are_those_of_slices(size, dtype):
+    """Also of windows that are all of one size, which take the loops of fixed ones."""
+    x = imode.arange(2 * 24 * 72).remainder(37).view(2, 24, 72).to(dtype)
+    found = F.adaptive_avg_pool2d(x, size)
+    assert found.shape == (2, *size)
+    for i in range(size[0]):
+        for j in range(size[1]):
+            rows = slice(i * 24 // size[0], -(-(i + 1) * 24 // size[0]))
+            columns = slice(j * 72 // size[1], -(-(j + 1) * 72 // size[1]))
+            part = x[:, rows, columns]
+            wanted = part.sum((1, 2)) / part.shape[1] / part.shape[2]
+            assert imode.equal(found[:, i, j], wanted)

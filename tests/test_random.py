@@ -256,3 +256,20 @@ def test_distributions_have_their_moments():
     assert abs((z.abs() ** 2).mean().item() - 1) < 0.03
     assert abs(imode.zeros(100_000).exponential_(4).mean().item() - 0.25) < 0.01
     assert sorted(imode.randperm(1000).tolist()) == list(range(1000))
+
+
+@pytest.mark.parametrize("dtype", [imode.float16, imode.bfloat16, imode.float32, imode.float64])
+@pytest.mark.parametrize("n", [1, 7, 1000])
+def test_a_row_is_drawn_from_as_the_rows_of_a_matrix(n, dtype):
+    """With replacement; both take the same numbers from the generator."""
+    weights = imode.arange(n).add(1).remainder(7).add(0.5).to(dtype)
+    found = []
+    for given in (weights, weights[None]):
+        imode.manual_seed(3)
+        found.append((imode.multinomial(given, 300, True).flatten(), imode.rand(2)))
+    assert all(map(imode.equal, *found))
+    for bad, message in ((-1.0, "entry < 0"), (float("inf"), "infinity or NaN")):
+        with pytest.raises(RuntimeError, match=message):
+            imode.multinomial(imode.cat((weights, imode.tensor([bad], dtype=dtype))), 3, True)
+    with pytest.raises(RuntimeError, match="sum of probabilities <= 0"):
+        imode.multinomial(weights * 0, 3, True)

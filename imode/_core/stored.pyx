@@ -41,7 +41,8 @@ from imode._core.keyset cimport (
     highest_key, keyset_t)
 from imode._core.making cimport new_tensor, replace_array, view_of, wrap
 from imode._core.moving cimport convert_into
-from imode._core.parallel cimport Thread, give_up_gil, parallel_for, take_gil
+from imode._core.parallel cimport (
+    Thread, give_up_gil, parallel_for, set_skipping, skipping, take_gil)
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
 from numpy cimport ndarray, npy_intp
 
@@ -625,6 +626,7 @@ cdef list _probe(Operator op, keyset_t keys, PyObject** args):
     cdef PyObject* values[MAX_ARGS + 1]
     cdef list pairs = []
     cdef list keep = []
+    cdef bint before
     cdef int i
     for i in range(op.nargs):
         if op.kinds[i] == GENERATOR_OPT:      # random numbers are drawn once
@@ -650,10 +652,14 @@ cdef list _probe(Operator op, keyset_t keys, PyObject** args):
             values[i] = <PyObject*>made
     if op.role == INPLACE and args[op.nargs] == args[0]:
         values[op.nargs] = values[0]
+    # Loops that are left out raise nothing.
+    before = set_skipping(op.entry.stored == "loops" or skipping())
     try:
         result = redispatch(op, keys, values)
     except (RuntimeError, TypeError, ValueError, IndexError) as error:
         raise _renamed(error, "Half")
+    finally:
+        set_skipping(before)
     if type(result) is Tensor:
         return [code_of[typenum(<Tensor>result)]]
     if isinstance(result, (tuple, list)):

@@ -31,28 +31,28 @@ _MOVES = _names("""
     embedding reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d
     replication_pad3d as_strided_copy diagonal_copy expand_copy permute_copy squeeze_copy t_copy
     transpose_copy unfold_copy unsqueeze_copy select_copy slice_copy view_copy alias_copy
-    detach_copy narrow_copy split_copy split_with_sizes_copy unbind_copy _select_backward
+    detach_copy narrow_copy split_copy split_with_sizes_copy unbind_copy block_diag _select_backward
     _slice_backward _diagonal_backward _masked_scatter_backward _zeros_met
 """)
 
 # Their compiled kernels take bfloat16, a block or a row at a time.
 _SERVED = _names(
     "mm bmm mv dot addmm baddbmm sum mean linalg_vector_norm logsumexp softmax log_softmax max min "
-    "argmax argmin"
+    "argmax argmin glu _rrelu_with_noise"
 )
 
 # Likewise, and parameters in float32, indices, or a mask may stand beside it.
 _BESIDE = _names("""
     native_batch_norm native_layer_norm native_group_norm native_batch_norm_backward
     native_layer_norm_backward native_group_norm_backward _nll_loss _nll_loss2d
-    _nll_loss_backward _nll_loss2d_backward masked_fill
+    _nll_loss_backward _nll_loss2d_backward masked_fill _embedding_bag scatter_add
 """)
 
 # Families that refuse float16 refuse bfloat16 in the same words.
 _PROBED = ("imode.ops.decompositions.", "imode.ops.fourier.", "imode.ops.pointwise.special_")
 _PROBED_NAMES = _names("""
     bincount view_as_complex_copy view_as_real_copy avg_pool3d _cdist_forward
-    _euclidean_dist _pdist_forward _multi_margin_loss _multilabel_margin_loss _ctc_loss
+    _pdist_forward _multi_margin_loss _multilabel_margin_loss _ctc_loss
     _upsample_bilinear2d_aa _upsample_bicubic2d_aa _upsample_lanczos2d_aa linalg_vander
 """)
 

@@ -163,7 +163,7 @@ _converters[<int>INT64][<int>FLOAT16] = imode_int64_to_half
 _converters[<int>INT64][<int>BFLOAT16] = imode_int64_to_brain
 
 
-cdef imode_converter converter(int source, int target) noexcept:
+cdef imode_converter converter(int source, int target) noexcept nogil:
     if not (0 <= source < N_DTYPES and 0 <= target < N_DTYPES):     # NumPy's other dtypes
         return NULL
     return _converters[source][target]

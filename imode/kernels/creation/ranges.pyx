@@ -157,14 +157,12 @@ cdef void span_double(double *out, int64_t n, double start, double end) noexcept
 
 
 def powers(double base, ndarray exponents):
-    """`base` to each exponent (float64, one dimension), by the C library's pow."""
-    cdef double *exponent = <double *> cnp.PyArray_DATA(exponents)
-    cdef ndarray result = np.empty(exponents.size, np.float64)
-    cdef double *out = <double *> cnp.PyArray_DATA(result)
+    """`base` to each exponent (float64, one dimension) in its place, by the C library's pow."""
+    cdef double *at = <double *> cnp.PyArray_DATA(exponents)
     cdef int64_t i
-    for i in range(cnp.PyArray_SIZE(result)):
-        out[i] = pow(base, exponent[i])
-    return result
+    for i in range(cnp.PyArray_SIZE(exponents)):
+        at[i] = pow(base, at[i])
+    return exponents
 
 
 # ---- triangles ---------------------------------------------------------------------------------

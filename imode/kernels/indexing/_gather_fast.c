@@ -1,7 +1,7 @@
 /* What gather and scatter do with indices as many as elements. */
 #include "gather_fast.h"
 
-#include "wide.h"
+#include "half.h"
 
 /* Without a branch: the highest bit of either difference is set where an index is outside. */
 V_CLONES int imode_all_inside(const int64_t *index, ptrdiff_t n, int64_t size) {
@@ -9,12 +9,4 @@ V_CLONES int imode_all_inside(const int64_t *index, ptrdiff_t n, int64_t size) {
     for (ptrdiff_t i = 0; i < n; i++)
         outside |= (uint64_t)index[i] | ((uint64_t)size - 1 - (uint64_t)index[i]);
     return outside >> 63 == 0;
-}
-
-void imode_widen(float *to, const uint16_t *from, ptrdiff_t n) {
-    from_half(to, (const char *)from, sizeof *from, n);
-}
-
-void imode_narrow(uint16_t *to, const float *from, ptrdiff_t n) {
-    to_half((char *)to, from, sizeof *to, n);
 }

@@ -4,11 +4,13 @@ from cpython.object cimport PyObject
 from imode._core.adapter cimport run_general
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dtype cimport BFLOAT16, FLOAT16, FLOAT32, code_of, typenum_of
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
 from imode._core.parallel cimport (
     WORTH_IT, Thread, give_up_gil, parallel_for, skipping, take_gil)
 from imode._core.tensor cimport Tensor, is_tensor, storage
+from imode.kernels.creation.copy cimport converter, imode_converter
 from imode.kernels.indexing.placing cimport disjoint, run_write
 from imode.kernels.fast_guards cimport (
     MAX_DIMS, _array, _count, _dim, _fill_value, _indices, _item, _row_major)
@@ -23,8 +25,6 @@ cnp.import_array()
 
 cdef extern from "gather_fast.h" nogil:
     bint imode_all_inside(const int64_t* index, npy_intp n, int64_t size)
-    void imode_widen(float* to, const uint16_t* source, npy_intp n)
-    void imode_narrow(uint16_t* to, const float* source, npy_intp n)
 
 cdef enum:
     GRAIN = 16384                 # fewest elements per thread
@@ -335,7 +335,8 @@ cdef bint _walk_plan(Walk* w, Fields* a, PyObject* dim, Fields* index, Fields* o
 cdef bint _can_run(int kind, npy_intp item, Action action) noexcept:
     if action == SCATTER_ADD:
         return kind in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64, cnp.NPY_INT32,
-                        cnp.NPY_INT16, cnp.NPY_INT8, cnp.NPY_UINT8, cnp.NPY_FLOAT16)
+                        cnp.NPY_INT16, cnp.NPY_INT8, cnp.NPY_UINT8, cnp.NPY_FLOAT16,
+                        typenum_of[<int>BFLOAT16])
     return item in (1, 2, 4, 8)
 
 
@@ -436,17 +437,18 @@ cdef void _visit_all(Walk* w, char* a, char* b, char* index, Action action, int 
                      _visit_blocks, &v)
 
 
-cdef bint _add_halves(Walk* w, uint16_t* a, npy_intp n, const uint16_t* b, npy_intp m,
+cdef bint _add_halves(Walk* w, int code, char* a, npy_intp n, const char* b, npy_intp m,
                       char* index) noexcept nogil:
-    """The sums of float16 are computed in float32 and rounded once, as in PyTorch; False: there is
+    """The sums of 16 bits are computed in float32 and rounded once, as in PyTorch; False: there is
     no memory for them."""
+    cdef imode_converter widen = converter(code, FLOAT32)
     cdef float* wide = <float*>malloc((n + m) * sizeof(float))
     if wide == NULL:
         return False
-    imode_widen(wide, a, n)
-    imode_widen(wide + n, b, m)
+    widen(<char*>wide, a, n)
+    widen(<char*>(wide + n), b, m)
     _visit_all(w, <char*>wide, <char*>(wide + n), index, SCATTER_ADD, cnp.NPY_FLOAT, sizeof(float))
-    imode_narrow(a, wide, n)
+    converter(FLOAT32, code)(a, <const char*>wide, n)
     free(wide)
     return True
 
@@ -507,20 +509,20 @@ cdef int _scatter_into(char* data, PyObject** args, void* plan) except -1:
     cdef Scatter* how = <Scatter*>plan
     cdef char* other = _array(args[3]).data if is_tensor(args[3]) else <char*>how.value
     cdef char* index = _array(args[2]).data
-    cdef int kind = _array(args[0]).descr.type_num
+    cdef int kind = _array(args[0]).descr.type_num, code = code_of[kind]
     cdef npy_intp item = _item(args[0])
     cdef npy_intp total = _count(_array(args[2]), 0, _array(args[2]).nd)
     cdef list _held = hold(args, 4) if total >= WORTH_IT else None
     cdef Thread* thread = give_up_gil(total)
     cdef bint done = True
-    if how.action == SCATTER_ADD and kind == cnp.NPY_FLOAT16:
-        done = _add_halves(&how.walk, <uint16_t*>data, _count(_array(args[0]), 0, how.walk.nd),
-                           <uint16_t*>other, _count(_array(args[3]), 0, how.walk.nd), index)
+    if how.action == SCATTER_ADD and (code == FLOAT16 or code == BFLOAT16):
+        done = _add_halves(&how.walk, code, data, _count(_array(args[0]), 0, how.walk.nd),
+                           other, _count(_array(args[3]), 0, how.walk.nd), index)
     else:
         _visit_all(&how.walk, data, other, index, how.action, kind, item)
     take_gil(thread)
     if not done:
-        raise MemoryError("scatter_add: no memory for the sums of float16 in float32")
+        raise MemoryError("scatter_add: no memory for the sums of 16 bits in float32")
     return how.walk.unchecked and how.walk.outside
 
 

@@ -1,13 +1,13 @@
 # Shared by kernels that write at indices or under a mask. One kernel serves both forms of such an
 # operator: the in-place form writes to its first argument, the functional form to a copy of it.
 from cpython.object cimport PyObject
-from imode._core.adapter cimport run_general
 from imode._core.allocator cimport Fields, empty, root
 from imode._core.dispatch cimport INPLACE, Operator
 from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
 from imode._core.moving cimport copy_bytes
+from imode._core.stored cimport run_otherwise
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.fast_guards cimport WRITEABLE, _array
 from numpy cimport ndarray
@@ -55,11 +55,11 @@ cdef inline object run_write(Operator op, keyset_t keys, PyObject** args, check_
     cdef ndarray out
     if not may_write(op, args) or not check(
             args, (<Tensor>args[0]).array if inplace else NULL, plan):
-        return run_general(op, keys, args)
+        return run_otherwise(op, keys, args)
     if inplace:
         write(_array(args[0]).data, args, plan)
         return <object>args[0]
     out = _copied(args[0], like)
     if write(<char*>cnp.PyArray_DATA(out), args, plan):
-        return run_general(op, keys, args)
+        return run_otherwise(op, keys, args)
     return wrap(out)

@@ -12,4 +12,12 @@
 IMODE_LOSS_LOOPS(float, f)
 IMODE_LOSS_LOOPS(double, d)
 
+/* smooth_l1 and squares of up to IMODE_LOSSES numbers of float16, rounded after each step, as in
+   PyTorch. less: half of beta, rounded, too. */
+enum { IMODE_LOSSES = 512 };
+void imode_squared_e(const unsigned short* x, const unsigned short* y, long n,
+                     unsigned short* out);
+void imode_smooth_e(const unsigned short* x, const unsigned short* y, long n, float beta,
+                    float less, unsigned short* out);
+
 #endif

@@ -22,8 +22,6 @@ from imode import errors
 from imode._core.broadcast import broadcast_shape
 from imode._core.promotion import can_cast, result_type
 from imode._core.user_frames import warn
-from imode.kernels.creation.copy import as_half
-from imode.kernels.pointwise.loops import where
 
 cnp.import_array()
 
@@ -44,11 +42,15 @@ cdef extern from "loss.h" nogil:
     void imode_logits_d(const double*, const double*, long, double*)
     double imode_total_f(const float*, long)
     double imode_total_d(const double*, long)
+    void imode_squared_e(const uint16_t*, const uint16_t*, long, uint16_t*)
+    void imode_smooth_e(const uint16_t*, const uint16_t*, long, float, float, uint16_t*)
 
 cdef extern from "<math.h>" nogil:
     float expf(float)
 
 cdef extern from "wide.h" nogil:
+    uint16_t v_to_half(float)
+    float v_from_half(uint16_t)
     void from_half(float* to, const char* source, long step, long n)
     void to_half(char* to, const float* source, long step, long n)
 
@@ -307,7 +309,7 @@ def nll_backward(grad, x, target, weight, long reduction, long ignore_index, tot
 
 
 cdef enum:
-    CHUNK = 512                  # losses are computed, then summed, so many at a time
+    CHUNK = 512                  # = IMODE_LOSSES: losses are computed, then summed, so many at a time
     GRAIN = 16384                # fewest elements per thread
     PIECE = 64                   # fewest chunks of a part of a sum
     PIECES = 64                  # most parts
@@ -386,22 +388,22 @@ cdef void _slopes(int kind, const real* x, const real* y, long n, real p, real* 
 
 cdef void _half_values(int kind, const uint16_t* x, const uint16_t* y, long n, float p,
                        uint16_t* out) noexcept nogil:
-    """As _values of up to CHUNK numbers; a difference is rounded before it is squared."""
+    """As _values of up to CHUNK numbers; some are rounded after each step."""
     cdef float[CHUNK] a
     cdef float[CHUNK] b
     cdef float[CHUNK] found
-    cdef long i
+    cdef float less
+    if kind == SQUARED:
+        imode_squared_e(x, y, n, out)
+        return
+    if kind == SMOOTH:
+        p = v_from_half(v_to_half(p))
+        less = v_from_half(v_to_half(<float>0.5 * p))
+        imode_smooth_e(x, y, n, p, less, out)
+        return
     from_half(a, <const char*>x, 2, n)
     from_half(b, <const char*>y, 2, n)
-    if kind == SQUARED:
-        for i in range(n):
-            a[i] = a[i] - b[i]
-        to_half(<char*>out, a, 2, n)
-        from_half(a, <const char*>out, 2, n)
-        for i in range(n):
-            found[i] = a[i] * a[i]
-    else:
-        _values(kind, <const float*>a, <const float*>b, n, p, <float*>found)
+    _values(kind, <const float*>a, <const float*>b, n, p, <float*>found)
     to_half(<char*>out, found, 2, n)
 
 
@@ -541,17 +543,6 @@ cpdef bint within_unit(x) except -1:
     return _within(<double*>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a))
 
 
-cdef object _smooth_of_halves(a, b, double param):
-    """smooth_l1 of float16 numbers, rounded after each step as in PyTorch."""
-    with np.errstate(all="ignore"):
-        beta = np.float16(param)
-        less = np.float32(np.float16(0.5) * beta)
-        beta = np.float32(beta)
-        away = as_half(np.abs(cast(a, np.float32) - cast(b, np.float32)))
-        near = as_half(as_half(as_half(np.float32(0.5) * away) * away) / beta)
-        return cast(np.asarray(where(away < beta, near, away - less)), np.float16)
-
-
 cdef object _plain(int kind, cnp.ndarray a, cnp.ndarray b, double param, long reduction):
     """As pairwise, of contiguous arrays of one shape and dtype."""
     cdef cnp.ndarray out
@@ -580,17 +571,8 @@ cdef object _plain(int kind, cnp.ndarray a, cnp.ndarray b, double param, long re
 cdef object pairwise(int kind, x, y, double param, long reduction):
     """Return the losses of corresponding elements of x and y, their mean or their sum."""
     cdef cnp.ndarray a, b, out
-    cdef double total
     a, b, dtype = _pair(kind, x, y, True)
-    if dtype.itemsize > 2 or kind != SMOOTH:
-        out = _plain(kind, a, b, param, reduction)
-    elif reduction != NONE:
-        total = cast(pairwise(kind, x, y, param, NONE), np.float32).sum(dtype=np.float64)
-        if reduction == MEAN:
-            total = total / cnp.PyArray_SIZE(a)      # NaN where there is none, as in PyTorch
-        out = _scalar(total, cnp.NPY_FLOAT)
-    else:
-        out = _smooth_of_halves(a, b, param)
+    out = _plain(kind, a, b, param, reduction)
     if reduction == NONE and not (
             cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(y)):
         laid = empty_for((x, y), (<object>out).shape, dtype)

@@ -30,6 +30,7 @@ ctypedef struct window_t:
     axis_t y, x
     bint count_padding        # averages: padding counts as zeros
     long divisor              # averages: divides the sums; 0: the number of elements
+    bint in_turn              # averages: the sums are divided by the rows, then by the columns
 
 
 cdef extern from "short_int.h":

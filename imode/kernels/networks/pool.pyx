@@ -139,6 +139,7 @@ cdef int _window(str op, window_t* p, cnp.ndarray x, tuple kernel, tuple stride,
         _pair(op, "dilation", "must be either", dilation, &down.dilation, &right.dilation)
     if ndim != 3 and ndim != 4:
         _raise_dims(op, (<object>x).shape)
+    p.in_turn = False
     _planes(p, x)
     count_windows(down, ceil)
     count_windows(right, ceil)
@@ -151,8 +152,15 @@ cdef int _window(str op, window_t* p, cnp.ndarray x, tuple kernel, tuple stride,
 
 cdef int _even(window_t* p, cnp.ndarray x, long rows, long columns) noexcept:
     """Set rows x columns windows that share each plane evenly."""
-    p[0] = window_t(0, axis_t(0, rows, 0, 0, 0, 0), axis_t(0, columns, 0, 0, 0, 0), False, 0)
+    p[0] = window_t(0, axis_t(0, rows, 0, 0, 0, 0), axis_t(0, columns, 0, 0, 0, 0), False, 0,
+                    True)
     return _planes(p, x)
+
+
+cdef void _fix(axis_t* a) noexcept:
+    """The same windows as fixed ones, of a number that divides the size: those have faster loops."""
+    a.kernel = a.stride = a.size // a.count
+    a.dilation = 1
 
 
 # ---- arrays --------------------------------------------------------------------------------------
@@ -422,7 +430,7 @@ cdef inline long _padded(const axis_t* a, long i) noexcept nogil:
 cdef inline real _share(window_t p, long i, long j, long rows, long columns,
                         real total) noexcept nogil:
     """`total` divided for window (i, j), which has so many rows and columns inside the plane."""
-    if p.y.kernel == 0:
+    if p.in_turn:
         return total / rows / columns
     if p.divisor != 0:
         return total / <real>p.divisor
@@ -449,6 +457,10 @@ cdef void _avg_row(const window_t* p, long i, const real* x, real* out) noexcept
             pool_sum_float(&r, x, out)
         else:
             pool_sum_double(&r, x, out)
+        if p.in_turn:
+            for j in range(p.x.count):
+                out[j] = out[j] / <real>p.y.kernel / <real>p.x.kernel
+            return
         if _full(&p.x) and (p.divisor or _full(&p.y)):
             divisor = <real>(p.divisor if p.divisor else p.y.kernel * p.x.kernel)
             for j in range(p.x.count):
@@ -602,6 +614,9 @@ cdef object adaptive_avg_pool2d(x, tuple size):
             dims[d] = size[d - len(shape) + 2] if d >= len(shape) - 2 else shape[d]
         return empty(cnp.PyArray_TYPE(x), len(shape), dims)
     _even(&p, x, size[0], size[1])
+    if p.y.count and p.x.count and p.y.size % p.y.count == 0 and p.x.size % p.x.count == 0:
+        _fix(&p.y)
+        _fix(&p.x)
     return _mean("adaptive_avg_pool2d", &p, x)
 
 
@@ -649,7 +664,7 @@ cdef object mean_1d(cnp.ndarray x, long kernel, long stride, long padding, bint 
     if (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE) or (
             not cnp.PyArray_IS_C_CONTIGUOUS(x) or cnp.PyArray_SIZE(x) >= GIL_FREE or skipping()):
         return None
-    p.count_padding, p.divisor, p.planes = count_padding, 0, 1
+    p.count_padding, p.divisor, p.in_turn, p.planes = count_padding, 0, False, 1
     p.y = axis_t(1, 1, 1, 1, 0, 1)
     p.x = axis_t(cnp.PyArray_DIM(x, nd - 1), 0, kernel, stride, padding, 1)
     count_windows(&p.x, ceil)

@@ -1000,5 +1000,7 @@ imode_narrow imode_narrow_loops[] = {
     {"clamp_min", NARROW_OF(clamp_min)}, {"clamp_max", NARROW_OF(clamp_max)},
     {"clamp", NARROW_OF(clamp)},         {"threshold", NARROW_OF(threshold)},
     {"negative", negative_narrow},       {"absolute", absolute_narrow},
-    {"copysign", copysign_narrow},       {NULL, NULL},
+    {"copysign", copysign_narrow},       {"nan_to_num", nan_to_num_narrow},
+    {"hardswish", NARROW_OF(hardswish)}, {"hardsigmoid", NARROW_OF(hardsigmoid)},
+    {NULL, NULL},
 };

@@ -24,6 +24,26 @@ OF_BITS(negative, 1, ((void)y, x ^ 0x8000))
 OF_BITS(absolute, 1, ((void)y, x & 0x7FFF))
 OF_BITS(copysign, 2, (x & 0x7FFF) | (y & 0x8000))
 
+/* NaN becomes 0, infinity the greatest number, whose bits come before it. Serves all steps: in
+   float32 the greatest would be another. */
+static int nan_to_num_narrow(char **args, intptr_t n, const intptr_t *steps, unsigned halves,
+                             int brain) {
+    const uint16_t infinity = brain ? 0x7F80 : 0x7C00;
+    const uint16_t *a = (const uint16_t *)args[0];
+    uint16_t *out = (uint16_t *)args[1];
+    (void)halves;
+#define NUMBER(x) ((uint16_t)((x & 0x7FFF) < infinity ? x : (x & 0x7FFF) > infinity ? 0 : x - 1))
+    if (steps[0] == 2 && steps[1] == 2)
+        V_IVDEP for (intptr_t i = 0; i < n; i++)
+            out[i] = NUMBER(a[i]);
+    else
+        for (intptr_t i = 0; i < n; i++) {
+            const uint16_t x = *(const uint16_t *)(args[0] + i * steps[0]);
+            *(uint16_t *)(args[1] + i * steps[1]) = NUMBER(x);
+        }
+    return 1;
+}
+
 #ifdef V_NARROW_INLINE
 #define V_NARROW __attribute__((target("avx2,f16c"))) static
 
@@ -144,6 +164,13 @@ NARROW(reciprocal, 1, INVERSE)
 #define OVER_ROOT(x, y) ((void)(y), _mm256_div_ps(_mm256_set1_ps(1), _mm256_sqrt_ps(x)))
 NARROW(sqrt, 1, ROOT)
 NARROW(over_root, 1, OVER_ROOT)
+
+/* A NaN is the second operand of both, which they give then. */
+#define RELU6(x) _mm256_min_ps(_mm256_set1_ps(6), ABOVE_0(x, x))
+#define HARDSIGMOID(x, y) ((void)(y), RELU6((x) + 3.0f) / 6.0f)
+#define HARDSWISH(x, y) ((void)(y), (x) * RELU6((x) + 3.0f) / 6.0f)
+NARROW(hardsigmoid, 1, HARDSIGMOID)
+NARROW(hardswish, 1, HARDSWISH)
 
 static int pow_narrow(char **args, intptr_t n, const intptr_t *steps, unsigned halves, int brain) {
     char *both[2] = {args[0], args[2]};

@@ -9,7 +9,7 @@ from libc.math cimport ceil
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from imode.kernels.random.generator cimport Generator, choose, mt_fill, mt_state
-from imode._core.dtype cimport BFLOAT16, typenum_of
+from imode._core.dtype cimport BFLOAT16, FLOAT16, code_of, typenum_of
 from imode._core.layout cimport empty_like, iteration_order
 from imode._core.parallel cimport Thread, give_up_gil, take_gil
 from imode.kernels.creation.copy cimport cast, write
@@ -125,22 +125,28 @@ def bernoulli(cnp.ndarray out, p, generator=None):
         _coins(out, <double> p, choose(generator))
         return
     probabilities = p
-    if cnp.PyArray_TYPE(probabilities) == typenum_of[<int>BFLOAT16]:
-        probabilities = probabilities.astype(np.float32)
+    if code_of[cnp.PyArray_TYPE(probabilities)] in (FLOAT16, BFLOAT16):
+        probabilities = cast(probabilities, np.float32)
     if (
         cnp.PyArray_IS_C_CONTIGUOUS(out)
         and cnp.PyArray_IS_C_CONTIGUOUS(probabilities)
         and cnp.PyArray_ISWRITEABLE(out)
         and cnp.PyArray_SAMESHAPE(probabilities, out)
-        and cnp.PyArray_TYPE(out) == cnp.PyArray_TYPE(probabilities)
-        and cnp.PyArray_TYPE(out) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64)
         and not np.may_share_memory(out, probabilities)
     ):
-        toss_alike(out, probabilities, choose(generator))
-        return
+        if cnp.PyArray_TYPE(out) == cnp.PyArray_TYPE(probabilities) and (
+                cnp.PyArray_TYPE(out) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64)):
+            toss_alike(out, probabilities, choose(generator))
+            return
+        if cnp.PyArray_TYPE(probabilities) == cnp.NPY_FLOAT32 and (
+                code_of[cnp.PyArray_TYPE(out)] in (FLOAT16, BFLOAT16)):
+            draws = np.empty((<object> out).shape, np.float32)
+            toss_alike(draws, probabilities, choose(generator))
+            write(out, draws)
+            return
     if cnp.PyArray_TYPE(probabilities) == cnp.NPY_FLOAT64:
         draws = np.empty(out.size, np.float64)
-    elif cnp.PyArray_TYPE(probabilities) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT16):
+    elif cnp.PyArray_TYPE(probabilities) == cnp.NPY_FLOAT32:
         draws = np.empty(out.size, np.float32)
     else:
         raise errors.dtypes.not_implemented("bernoulli_tensor_cpu_p_", probabilities.dtype)

@@ -9,14 +9,19 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.adapter cimport run_general
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
-from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
-from imode._core.iterate cimport empty_like
+from imode._core.dtype cimport BFLOAT16, FLOAT16, INT64, code_of, default_code, dtype, typenum_of
+from imode._core.iterate cimport empty_like, loop_t, run
 from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.loops cimport wide_loop, widened_loop
 from imode._core.making cimport wrap
+from imode._core.parallel cimport skipping
+from imode._core.stored cimport run_otherwise
 from imode._core.tensor cimport Tensor, storage
+from imode.kernels.pointwise import loops
 from imode.kernels.random.choices cimport draw_coins, toss_alike
 from imode.kernels.random.counts cimport draw_poisson
 from imode.kernels.random.generator cimport Generator, choose
+from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport (
     WRITEABLE, _array, _count, _integer, _only_defaults, _row_major, _real, _same_shape,
     array_of)
@@ -26,6 +31,8 @@ from imode.kernels.random.distributions cimport (
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint64_t
 from numpy cimport ndarray, npy_intp
+
+import numpy as np
 
 cnp.import_array()
 
@@ -303,8 +310,55 @@ cdef void _pick(real* score, const real* weight, int64_t* out, npy_intp columns,
         out[k] = best
 
 
+cdef bint _add_up(const real* weight, npy_intp n, double* reached) noexcept nogil:
+    """Which part of the whole the weights reach, one after the other; False: none has a part, or
+    one is no weight."""
+    cdef npy_intp i
+    cdef real sum = 0
+    cdef bint good = True
+    for i in range(n):
+        good &= weight[i] >= 0
+        sum += weight[i]
+        reached[i] = sum
+    if not (good and 0 < sum < INFINITY):
+        return False
+    for i in range(n):
+        reached[i] = <real>reached[i] / sum
+    reached[n - 1] = 1
+    return True
+
+
+cdef object _with_replacement(PyObject** args, ndarray weights, npy_intp count):
+    """A row of weights; None: for the general case."""
+    cdef npy_intp n = cnp.PyArray_SIZE(weights), i, first, last, middle
+    cdef double[FEW] reached
+    cdef double[FEW] drawn
+    cdef Generator source
+    cdef ndarray out
+    if not (_add_up(<float*>cnp.PyArray_DATA(weights), n, reached)
+            if cnp.PyArray_TYPE(weights) == cnp.NPY_FLOAT
+            else _add_up(<double*>cnp.PyArray_DATA(weights), n, reached)):
+        return None
+    source = choose(<object>args[3])
+    source.acquire()
+    draw_uniform(&source.engine, cnp.NPY_DOUBLE, drawn, count, 0.0, 1.0)
+    source.release()
+    out = empty(cnp.NPY_INT64, 1, &count)
+    for i in range(count):
+        first, last = 0, n
+        while first < last:
+            middle = (first + last) // 2
+            if reached[middle] < drawn[i]:
+                first = middle + 1
+            else:
+                last = middle
+        (<int64_t*>cnp.PyArray_DATA(out))[i] = first
+    return out
+
+
 cdef object _multinomial(Operator op, keyset_t keys, PyObject** args):
-    """multinomial(self, num_samples, replacement, generator): few columns, no replacement."""
+    """multinomial(self, num_samples, replacement, generator): few columns, or a row of which more
+    is drawn, with replacement."""
     cdef ndarray held = array_of(args[0])    # as in _fill
     cdef Fields* w = fields(<PyObject*>held)
     cdef npy_intp dims[2]
@@ -312,15 +366,23 @@ cdef object _multinomial(Operator op, keyset_t keys, PyObject** args):
     cdef int64_t count = 0
     cdef int kind = w.descr.type_num
     cdef Generator source
-    cdef ndarray noise
+    cdef ndarray noise, drawn_out
     cdef ndarray out
     cdef void* scores
     cdef int64_t* drawn
+    if <object>args[2] is True and code_of[kind] in (FLOAT16, BFLOAT16) and (
+            _count(w, 0, w.nd) <= FEW):
+        held = cast(held, np.float32)
+        w, kind = fields(<PyObject*>held), cnp.NPY_FLOAT
     if args[op.nargs] != NULL or not _row_major(w) or not _is_float(kind) or not 1 <= w.nd <= 2 or (
             not _integer(args[1], &count, SMALL)):
         return run_general(op, keys, args)
+    if <object>args[2] is True and w.nd == 1 and 1 < count <= FEW and 0 < w.dimensions[0] <= FEW:
+        drawn_out = _with_replacement(args, held, count)
+        return run_general(op, keys, args) if drawn_out is None else wrap(drawn_out)
     rows, columns = 1 if w.nd == 1 else w.dimensions[0], w.dimensions[w.nd - 1]
-    if (<object>args[2] is not False and count != 1) or not 0 < count <= columns <= COLUMNS or (
+    if kind != _array(args[0]).descr.type_num or (
+            <object>args[2] is not False and count != 1) or not 0 < count <= columns <= COLUMNS or (
             not 0 < rows * columns <= FEW) or not (
                 _are_weights(<float*>w.data, rows, columns) if kind == cnp.NPY_FLOAT
                 else _are_weights(<double*>w.data, rows, columns)):
@@ -380,20 +442,36 @@ cdef void _lean(real* out, const real* x, npy_intp n, double slope) noexcept nog
         out[i] = x[i] if x[i] > 0 else x[i] * <real>slope
 
 
+cdef int _lean_narrow(ndarray out, Fields* x, npy_intp n, float slope, bint brain) except -1:
+    """The same of 16 bits, computed in float32."""
+    cdef char** data = [x.data, <char*>&slope, <char*>cnp.PyArray_DATA(out)]
+    cdef npy_intp[3] steps = [2, 0, 2]
+    cdef loop_t loop
+    cdef wide_loop wide
+    widened_loop(loops.leaky_relu, brain, &loop, &wide)
+    wide.halves &= ~2             # but for the slope
+    run(loop, &wide, 3, data, n, steps)
+    return 0
+
+
 cdef object _slopes(Operator op, keyset_t keys, PyObject** args):
     """_rrelu_with_noise(self, noise, lower, upper, training): the mean slope, outside training."""
     cdef Fields* a = _array(args[0])
     cdef npy_intp n = _count(a, 0, a.nd)
-    cdef int kind = a.descr.type_num
+    cdef int kind = a.descr.type_num, code = code_of[kind]
     cdef double lower, upper
     cdef PyObject* target = args[op.nargs]
+    cdef bint narrow = code == FLOAT16 or code == BFLOAT16
     cdef ndarray out
     if (target != NULL and target != args[0]) or not a.flags & WRITEABLE or (
-            not _row_major(a) or not _is_float(kind)) or (
-            not 0 < n <= FEW or <object>args[4] is not False) or not (
+            not _row_major(a) or not (narrow or _is_float(kind))) or n == 0 or skipping() or (
+            (n > FEW and not narrow) or <object>args[4] is not False) or not (
             _real(args[2], &lower) and _real(args[3], &upper)):
-        return run_general(op, keys, args)
+        return run_otherwise(op, keys, args)
     out = empty(kind, a.nd, a.dimensions) if target == NULL else storage(<Tensor>args[0])
+    if narrow:
+        _lean_narrow(out, a, n, <float>((lower + upper) / 2), code == BFLOAT16)
+        return wrap(out) if target == NULL else <object>args[0]
     if kind == cnp.NPY_FLOAT:
         _lean(<float*>cnp.PyArray_DATA(out), <float*>a.data, n, (lower + upper) / 2)
     else:

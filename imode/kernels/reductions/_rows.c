@@ -720,6 +720,56 @@ COLUMNS(imode_softmax_d, double, exps_d, v_exp, log, 0)
 COLUMNS(imode_log_softmax_f, float, exps_f, v_expf, logf, 1)
 COLUMNS(imode_log_softmax_d, double, exps_d, v_exp, log, 1)
 
+/* Of 16 bits: columns whose floats lie side by side, as many as there is room for; to them and back
+   in registers where their number is one of whole vectors. */
+#ifdef V_NARROW_INLINE
+#define HAS_TILES (V_HAS_AVX2 && V_HAS_F16C)
+#define V_TILE __attribute__((target("avx2,f16c"))) static
+V_TILE void tile_in(float *to, const char *in, npy_intp n, npy_intp inner, npy_intp w, int brain) {
+    const uint16_t *from = (const uint16_t *)in;
+    for (; n > 0; n--, from += inner, to += w)
+        for (npy_intp j = 0; j < w; j += 8)
+            _mm256_storeu_ps(to + j, widened(from + j, brain));
+}
+V_TILE void tile_out(char *out, const float *from, npy_intp n, npy_intp inner, npy_intp w,
+                     int brain) {
+    uint16_t *to = (uint16_t *)out;
+    const unsigned said = _mm_getcsr();
+    for (; n > 0; n--, from += w, to += inner)
+        for (npy_intp j = 0; j < w; j += 16)
+            put_narrowed(to + j, _mm256_loadu_ps(from + j), _mm256_loadu_ps(from + j + 8), brain);
+    _mm_setcsr(said);
+}
+#else
+#define HAS_TILES 0
+#define tile_in(to, in, n, inner, w, brain)
+#define tile_out(out, from, n, inner, w, brain)
+#endif
+#define NARROW_COLUMNS(NAME, OF_FLOATS, FROM, TO, BRAIN)                                           \
+    void NAME(const char *in, char *out, npy_intp outer, npy_intp n, npy_intp inner,               \
+              npy_intp width) {                                                                    \
+        _Alignas(64) float tile[16 * IMODE_COLUMN];                                                \
+        const npy_intp room = IMODE_COLUMN / n * 16, most = room < ABREAST ? room : ABREAST;       \
+        for (npy_intp o = 0; o < outer; o++, in += 2 * n * inner, out += 2 * n * inner)            \
+            for (npy_intp first = 0, w; first < width; first += w) {                               \
+                w = width - first < most ? width - first : most;                                   \
+                const int fast = HAS_TILES && w % 16 == 0;                                         \
+                if (fast)                                                                          \
+                    tile_in(tile, in + 2 * first, n, inner, w, BRAIN);                             \
+                for (npy_intp k = fast ? n : 0; k < n; k++)                                        \
+                    FROM(tile + k * w, in + 2 * (k * inner + first), 2, w);                        \
+                OF_FLOATS##_tile(tile, tile, n, w, (int)w);                                        \
+                if (fast)                                                                          \
+                    tile_out(out + 2 * first, tile, n, inner, w, BRAIN);                           \
+                for (npy_intp k = fast ? n : 0; k < n; k++)                                        \
+                    TO(out + 2 * (k * inner + first), tile + k * w, 2, w);                         \
+            }                                                                                      \
+    }
+NARROW_COLUMNS(imode_softmax_e, imode_softmax_f, from_half, to_half, 0)
+NARROW_COLUMNS(imode_softmax_of_brains, imode_softmax_f, from_brain, to_brain, 1)
+NARROW_COLUMNS(imode_log_softmax_e, imode_log_softmax_f, from_half, to_half, 0)
+NARROW_COLUMNS(imode_log_softmax_of_brains, imode_log_softmax_f, from_brain, to_brain, 1)
+
 /* Of lanes side by side, as the results are; else row by row. */
 #define LOGSUMEXP(S, T, LOG)                                                                       \
     static void logsumexp_any_##S(char **args, const npy_intp *dims, const npy_intp *steps,        \

@@ -23,7 +23,7 @@ from imode._core.tensor cimport Tensor, storage
 from imode.kernels.creation.copy cimport cast, write
 from imode.kernels.reductions import rows as row_loops
 from imode.kernels.reductions.reduce cimport ALL, BAD, NDIM, Plan, axes_of, make_plan
-from imode.kernels.reductions.rows cimport IMODE_ROOM, brain, columns, scan_t
+from imode.kernels.reductions.rows cimport IMODE_COLUMN, IMODE_ROOM, brain, columns, scan_t
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -358,6 +358,8 @@ cdef void _scan_all(scan_t scan, ndarray x, ndarray out, Block* block) noexcept:
     if cnp.PyArray_SIZE(x) < GIL_FREE:
         scan(s.source, s.out, block.outer, block.n, block.inner, block.inner)
         return
+    if skipping():
+        return
     with nogil:
         parallel_for(block.outer * s.tiles,
                      GRAIN // (block.n * min(block.inner, <npy_intp>TILE)) + 1, _scan_some, &s)
@@ -368,7 +370,7 @@ cdef void _scan_all(scan_t scan, ndarray x, ndarray out, Block* block) noexcept:
 cdef class _Softmax:
     cdef loop_t loop[N_DTYPES]    # NULL: not served
     cdef void* data[N_DTYPES]
-    cdef scan_t columns[N_DTYPES]  # for lanes side by side; NULL: use `loop`, lane by lane
+    cdef scan_t columns[N_DTYPES]  # for lanes side by side
     cdef object ufunc             # keeps the loops alive
 
 
@@ -381,6 +383,7 @@ cdef CKernel _softmax(ufunc, scan_t* side_by_side, loop_t brains):
         find_loop(ufunc, code, &self.loop[code], &self.data[code], &ignored)
     self.loop[<int>BFLOAT16] = brains
     self.columns[<int>FLOAT32], self.columns[<int>FLOAT64] = side_by_side[0], side_by_side[1]
+    self.columns[<int>FLOAT16], self.columns[<int>BFLOAT16] = side_by_side[2], side_by_side[3]
     return CKernel.new(_softmax_kernel, self)
 
 
@@ -541,7 +544,7 @@ cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):
         x = _contiguous(x)
     pointers[0] = <char*>cnp.PyArray_DATA(x)
     pointers[1] = <char*>cnp.PyArray_DATA(out)
-    if block.inner == 1 or self.columns[code] == NULL:
+    if block.inner == 1 or (block.item < 4 and block.n > IMODE_COLUMN):
         _lanes(self.loop[code], self.data[code], 2, &block, pointers)
     else:
         _scan_all(self.columns[code], x, out, &block)

@@ -28,5 +28,9 @@ IMODE_OF_ROWS(imode_log_softmax_b)
 
 /* softmax and its logarithm, for lanes side by side, without a copy. */
 imode_scan imode_softmax_f, imode_softmax_d, imode_log_softmax_f, imode_log_softmax_d;
+/* and of 16 bits, at most IMODE_COLUMN rows */
+enum { IMODE_COLUMN = 2048 };
+imode_scan imode_softmax_e, imode_softmax_of_brains, imode_log_softmax_e,
+    imode_log_softmax_of_brains;
 
 #endif

@@ -22,6 +22,12 @@ cdef extern from "rows.h" nogil:
     void imode_softmax_d(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
     void imode_log_softmax_f(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
     void imode_log_softmax_d(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
+    void imode_softmax_e(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
+    void imode_softmax_of_brains(const char*, char*, npy_intp, npy_intp, npy_intp,
+                                 npy_intp) noexcept
+    void imode_log_softmax_e(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
+    void imode_log_softmax_of_brains(const char*, char*, npy_intp, npy_intp, npy_intp,
+                                     npy_intp) noexcept
 
 import_array()
 import_ufunc()
@@ -33,3 +39,5 @@ wide_sums.half, wide_sums.brain = imode_sum_e_to_f, imode_sum_b_to_f
 wide_norms.half, wide_norms.brain = imode_norm2_e_to_f, imode_norm2_b_to_f
 columns.softmax[0], columns.softmax[1] = imode_softmax_f, imode_softmax_d
 columns.log_softmax[0], columns.log_softmax[1] = imode_log_softmax_f, imode_log_softmax_d
+columns.softmax[2], columns.softmax[3] = imode_softmax_e, imode_softmax_of_brains
+columns.log_softmax[2], columns.log_softmax[3] = imode_log_softmax_e, imode_log_softmax_of_brains

@@ -6,11 +6,14 @@ once more within the table: another thread may write to them.
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.adapter cimport deliver, run_general
+from imode._core.adapter cimport deliver
 from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dtype cimport BFLOAT16, FLOAT16, FLOAT32, code_of
 from imode._core.keyset cimport keyset_t
 from imode._core.parallel cimport parallel_for, skipping
+from imode._core.stored cimport run_otherwise
+from imode.kernels.creation.copy cimport converter, imode_converter
 from imode.kernels.fast_guards cimport (
     PyLong_AsLong, _array, _indices, _inside, _row_major, _wrapped, array_of,
     array_or_none)
@@ -32,6 +35,8 @@ ctypedef fused real:
 
 cdef enum:
     AT_ONCE = 64                  # rows that are added up in one go
+    FEW = 8                       # of 16 bits
+    WIDTH = 512                   # columns of those
     SUM = 0
     MEAN = 1
     MAX = 2
@@ -98,6 +103,44 @@ cdef void _gather(const real* table, long rows, long columns, const cnp.int64_t*
                 to[j] *= weight
 
 
+cdef struct Narrow:               # a table of 16 bits
+    imode_converter widen         # to float32; NULL: it is of another dtype
+    imode_converter narrow        # and back
+
+
+cdef void _gather_narrow(const Narrow* by, const char* table, long rows, long columns,
+                         const cnp.int64_t* index, const cnp.int64_t* starts, long bags, int mode,
+                         long padding, char* out, cnp.int64_t* sizes) noexcept nogil:
+    """Sums and means in float32, a few rows and columns at a time, rounded once."""
+    cdef float[FEW][WIDTH] buffer
+    cdef float[WIDTH] total
+    cdef const float* some[FEW]
+    cdef long bag, begin, n, i, j, at, found, size
+    for i in range(FEW):
+        some[i] = buffer[i]
+    for bag in range(bags):
+        sizes[bag] = size = begin = 0
+        while begin < columns:
+            n = min(columns - begin, <long>WIDTH)
+            i, size, found = starts[bag], 0, -1
+            while i < starts[bag + 1] or found < 0:
+                found = 0
+                while i < starts[bag + 1] and found < FEW:
+                    at = _wrapped(index[i], rows)
+                    i += 1
+                    if at != padding:
+                        by.widen(<char*>buffer[found], table + (at * columns + begin) * 2, n)
+                        found += 1
+                imode_add_rows_f(some, found, n, size == 0, total)
+                size += found
+            if mode == MEAN and size > 1:
+                for j in range(n):
+                    total[j] *= 1 / <float>size
+            by.narrow(out + (bag * columns + begin) * 2, <const char*>total, n)
+            begin += n
+        sizes[bag] = size
+
+
 cdef void _spread(const real* grad, long rows, long columns, const cnp.int64_t* index,
                   const cnp.int64_t* starts, long bags, const real* weights, int mode,
                   long padding, const cnp.int64_t* times, const cnp.int64_t* sizes,
@@ -134,6 +177,7 @@ cdef void _gather_kind(bint wide, const void* x, long rows, long columns, const 
 
 
 cdef struct Bags:                 # what threads share
+    Narrow halves
     bint wide
     const char* x
     long rows
@@ -151,6 +195,10 @@ cdef struct Bags:                 # what threads share
 cdef void _gather_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     cdef Bags* b = <Bags*>context
     cdef Py_ssize_t at = begin * b.columns
+    if b.halves.widen != NULL:
+        _gather_narrow(&b.halves, b.x, b.rows, b.columns, b.index, b.starts + begin, end - begin,
+                       b.mode, b.padding, b.to + at * 2, b.sizes + begin)
+        return
     _gather_kind(b.wide, b.x, b.rows, b.columns, b.index, b.starts + begin, end - begin, b.by,
                  b.mode, b.padding, b.to + at * (8 if b.wide else 4), b.sizes + begin,
                  b.most + at if b.mode == MAX else NULL)
@@ -160,7 +208,8 @@ cpdef tuple bags(cnp.ndarray table, cnp.ndarray index, cnp.ndarray starts, objec
                  long padding):
     """Return (results, sizes of bags without padding, rows of the maxima).
 
-    All are contiguous; `table` and `weights` (per place, or None) of float32 or float64.
+    All are contiguous; `table` and `weights` (per place, or None) of float32 or float64. Without
+    weights, and but for maxima, `table` may be of 16 bits.
     """
     cdef cnp.npy_intp n = cnp.PyArray_DIM(starts, 0) - 1
     cdef cnp.npy_intp[2] dims
@@ -174,6 +223,7 @@ cpdef tuple bags(cnp.ndarray table, cnp.ndarray index, cnp.ndarray starts, objec
     cdef cnp.int64_t* chosen
     cdef Bags shared
     cdef void* to
+    cdef int code = code_of[cnp.PyArray_TYPE(table)]
     dims[0], dims[1] = n, cnp.PyArray_DIM(table, 1)
     out = empty(cnp.PyArray_TYPE(table), 2, dims)
     sizes = empty(cnp.NPY_INT64, 1, &n)
@@ -185,14 +235,18 @@ cpdef tuple bags(cnp.ndarray table, cnp.ndarray index, cnp.ndarray starts, objec
     counted = <cnp.int64_t*>cnp.PyArray_DATA(sizes)
     chosen = <cnp.int64_t*>cnp.PyArray_DATA(most)
     dims[0], dims[1] = cnp.PyArray_DIM(table, 0), cnp.PyArray_DIM(table, 1)
-    if not skipping() and cnp.PyArray_SIZE(index) * dims[1] < GIL_FREE:
-        _gather_kind(wide, x, dims[0], dims[1], at, of, n, by, mode, padding, to, counted, chosen)
-    elif not skipping():
-        shared = [wide, <const char*>x, dims[0], dims[1], at, of, by, mode, padding, <char*>to,
+    if not skipping():
+        shared.halves.widen = shared.halves.narrow = NULL
+        if code == FLOAT16 or code == BFLOAT16:
+            shared.halves = [converter(code, FLOAT32), converter(FLOAT32, code)]
+        shared = [shared.halves, wide, <const char*>x, dims[0], dims[1], at, of, by, mode, padding, <char*>to,
                   counted, chosen]
-        with nogil:
-            parallel_for(n, 1 + GRAIN * n // (cnp.PyArray_SIZE(index) * dims[1]), _gather_part,
-                         &shared)
+        if cnp.PyArray_SIZE(index) * dims[1] < GIL_FREE:
+            _gather_part(&shared, 0, n)
+        else:
+            with nogil:
+                parallel_for(n, 1 + GRAIN * n // (cnp.PyArray_SIZE(index) * dims[1]), _gather_part,
+                             &shared)
     return out, sizes, most
 
 
@@ -235,19 +289,21 @@ cdef object _embedding_bag(Operator op, keyset_t keys, PyObject** args):
     cdef int kind = table.descr.type_num
     cdef cnp.npy_intp count
     cdef cnp.ndarray starts, places
-    if (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE) or table.nd != 2 or skipping() or (
+    if (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and (
+            (code_of[kind] != FLOAT16 and code_of[kind] != BFLOAT16)
+            or args[6] != <PyObject*>None or PyLong_AsLong(args[4]) == MAX)) or table.nd != 2 or skipping() or (
             not _row_major(table) or index.nd != 1 or not _indices(index) or offsets.nd != 1
             or not _indices(offsets)):
-        return run_general(op, keys, args)
+        return run_otherwise(op, keys, args)
     count = index.dimensions[0]
     if args[6] != <PyObject*>None:
         by = _array(args[6])
         if by.descr.type_num != kind or by.nd != 1 or by.dimensions[0] != count or (
                 not _row_major(by)):
-            return run_general(op, keys, args)
+            return run_otherwise(op, keys, args)
     starts = _starts(offsets, count, <object>args[7] is True)
     if starts is None or not _inside(<const cnp.int64_t*>index.data, count, 0, table.dimensions[0]):
-        return run_general(op, keys, args)
+        return run_otherwise(op, keys, args)
     places = empty(cnp.NPY_INT64, 1, &count)
     memcpy(cnp.PyArray_DATA(places), index.data, count * sizeof(cnp.int64_t))
     made, sizes, most = bags(array_of(args[0]), places, starts,

@@ -202,15 +202,18 @@ def _logspace(start, end, steps, base, dtype, *options):
     start, end = number_as(start, dtype), number_as(end, dtype)
     # Exponents and powers in double, as PyTorch computes them for every real dtype.
     wide = np.complex128 if dtype.kind == "c" else np.float64
-    i = np.arange(steps)
     with np.errstate(all="ignore"):
         if dtype.kind == "f":  # the difference alone is rounded to the dtype
             start, end = dtype.type(start), dtype.type(end)
         step = wide(end - start) / max(steps - 1, 1)
         start, end = wide(start), wide(end)
-        exponent = np.where(i < steps // 2, start + step * i, end - step * (steps - i - 1))
+        exponent, half = np.arange(steps).astype(wide), steps // 2
+        first, last = exponent[:half], exponent[half:]
+        np.add(np.multiply(first, step, out=first), start, out=first)
+        np.subtract(steps - 1, last, out=last)
+        np.subtract(end, np.multiply(last, step, out=last), out=last)
         if steps == 1:
-            exponent = np.array([start])
+            exponent[0] = start
         if dtype.kind == "c":
             made[...] = np.power(wide(base), exponent)
         else:

@@ -6,6 +6,7 @@ import numpy as np
 
 from imode import ops
 from imode._core.type_names import c_name
+from imode.kernels.creation.copy import as_half, cast
 from imode.kernels.networks import bilinear as kernels
 from imode.kernels.products.multiply import OneThread
 from imode.ops.networks import composites_fast
@@ -41,6 +42,12 @@ def _slopes(grad, rows, weight, others, needs):
 )
 def _trilinear(rows, weight, others):
     k, n, m = weight.shape
+    if rows.dtype == np.float16:  # rounded after each product
+        rows, weight, others = (cast(x, np.float32) for x in (rows, weight, others))
+        with OneThread():
+            halfway = as_half(rows @ weight.transpose(1, 0, 2).reshape(n, k * m))
+            found = halfway.reshape(len(rows), k, m) @ others[:, :, None]
+        return cast(np.ascontiguousarray(found[..., 0]), np.float16)
     with OneThread():
         halfway = (rows @ weight.transpose(1, 0, 2).reshape(n, k * m)).reshape(len(rows), k, m)
         return np.ascontiguousarray((halfway @ others[:, :, None])[..., 0])

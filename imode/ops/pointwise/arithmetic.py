@@ -236,11 +236,23 @@ def _trunc_divide(self, other):
 def _floor_divide(self, other):
     if result_type(self, other) != np.float16:
         return _whole(self, other, _FLOOR_DIVIDE, "div_floor_cpu")
+    if skipping():
+        return np.empty(broadcast_shape(np.shape(self), np.shape(other)), np.float16)
     with np.errstate(all="ignore"):
         if np.size(other) == 1:
             wide = cast(self, np.float32), cast(other, np.float32)
             return cast(loops.floor_divide(*wide), np.float16)
-        return _floor_divide_halves(cast(self, np.float16), cast(other, np.float16))
+        self, other = cast(self, np.float16), cast(other, np.float16)
+        if self.shape != other.shape or self.size <= _BLOCK:
+            return _floor_divide_halves(self, other)
+        flat, divisors = self.reshape(-1), other.reshape(-1)
+        starts = range(0, self.size, _BLOCK)
+        parts = (slice(start, start + _BLOCK) for start in starts)
+        found = [_floor_divide_halves(flat[part], divisors[part]) for part in parts]
+        return np.concatenate(found).reshape(self.shape)
+
+
+_BLOCK = 16384  # elements whose steps stay in the cache
 
 
 def _floor_divide_halves(self, other):

@@ -4,6 +4,7 @@ import numpy as np
 
 from imode import ops
 from imode._core.dtype import bfloat16
+from imode._core.loops import take_brains
 from imode._core.numbers import largest
 from imode._core.type_names import scalar_name
 from imode.kernels.pointwise import loops
@@ -133,9 +134,11 @@ def _nan_to_num_wide(self, nan, posinf, neginf):
     return result.astype(self.dtype)
 
 
+_NAN_TO_NUM = ufunc(loops.nan_to_num, fallback=_nan_to_num, layout="like")
+take_brains(_NAN_TO_NUM)  # though it is not widened: the greatest float32 is no bfloat16
 op(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
-    ufunc(loops.nan_to_num, fallback=_nan_to_num, layout="like"),
+    _NAN_TO_NUM,
     out=Out(
         "same",
         "nan_to_num: dtype of out: {Found} should be same as input: {Wanted}",

@@ -4,6 +4,7 @@ import numpy as np
 
 from imode import errors, ops
 from imode._core.broadcast import broadcast_shape
+from imode.kernels.creation.copy import as_half, cast
 from imode.kernels.products.cross_fast import linalg_cross
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.reductions import dims
@@ -32,6 +33,12 @@ def _cross(self, other, dim):
         raise errors.dtypes.expected_scalar(self.dtype, other.dtype)
     a, b = ([x[(*[slice(None)] * axis, i, ...)] for i in range(3)] for x in (self, other))
     out = np.empty(shape, self.dtype)
+    if self.dtype == np.float16:  # rounded after each step, as in PyTorch
+        a, b = ([cast(part, np.float32) for part in parts] for parts in (a, b))
+        for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
+            part = as_half(a[i] * b[j]) - as_half(a[j] * b[i])
+            out[(*[slice(None)] * axis, k, ...)] = cast(np.asarray(part), np.float16)
+        return out
     for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
         part = out[(*[slice(None)] * axis, k, ...)]
         np.multiply(a[i], b[j], out=part)

@@ -8,6 +8,7 @@ from imode import errors, ops
 from imode._core.internals import array_of
 from imode._core.parallel import skipping
 from imode._core.type_names import c_name
+from imode.kernels.creation.copy import as_half, cast
 from imode.kernels.creation.ranges import linspace
 from imode.kernels.sorting import histogram_fast
 from imode.ops.creation.create import allocate
@@ -175,7 +176,8 @@ def _counted(points, bins, weight, density):
 def _histc(self, bins, low, high):
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
-    flat = self.reshape(-1)
+    flat, narrow = self.reshape(-1), self.dtype == np.float16
+    flat = cast(flat, np.float32) if narrow else flat
     low, high = float(low), float(high)
     if low == high and flat.size:
         if self.dtype.kind == "c":
@@ -194,10 +196,15 @@ def _histc(self, bins, low, high):
     kind = self.dtype.type
     if skipping():
         return np.empty(bins, self.dtype)
-    inside = flat[(flat >= low) & (flat <= high)]
-    place = ((inside - kind(low)) * kind(bins) / (kind(high) - kind(low))).astype(np.int64)
-    counts = np.bincount(np.minimum(place, bins - 1), minlength=bins)
-    return counts.astype(self.dtype)
+    within = (flat >= low) & (flat <= high)
+    inside = flat if within.all() else flat[within]
+    if narrow:  # rounded after each step
+        first, width = np.float32(kind(low)), np.float32(kind(high) - kind(low))
+        steps = as_half(as_half(inside - first) * np.float32(kind(bins)))
+        place = cast(as_half(steps / width), np.int64)
+    else:
+        place = ((inside - kind(low)) * kind(bins) / (kind(high) - kind(low))).astype(np.int64)
+    return histogram_fast.counts(np.minimum(place, bins - 1), bins).astype(self.dtype)
 
 
 op(
