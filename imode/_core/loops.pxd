@@ -60,9 +60,9 @@ ctypedef struct Loops:            # of one ufunc; indexed by the Code of the ope
 cdef bint find_loop(object ufunc, int code, loop_t* loop, void** data, int* out,
                     int first=*) except -1
 
-# The loop of a ufunc over float32 as one over float16, or `brain` bfloat16, all its operands and its
-# result: `run`, called with `wide` as its data. False if there is none.
-cdef bint widened_loop(object ufunc, bint brain, loop_t* run, wide_loop* wide) except -1
+# The loop of a ufunc over float32 as one over float16, or `brain` bfloat16, all its operands and
+# its result: `found`, called with `wide` as its data. False if there is none.
+cdef bint widened_loop(object ufunc, bint brain, loop_t* found, wide_loop* wide) except -1
 
 # Let operators of that loop over float32 use `narrow` for 16 bits; called before they are made.
 cdef int add_narrow_loop(loop_t loop, void* data, narrow_loop narrow) except -1

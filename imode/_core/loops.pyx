@@ -142,13 +142,13 @@ cdef narrow_loop _narrow_of(loop_t loop, void* data) noexcept:
     return NULL
 
 
-cdef bint widened_loop(object ufunc, bint brain, loop_t* run, wide_loop* wide) except -1:
+cdef bint widened_loop(object ufunc, bint brain, loop_t* found, wide_loop* wide) except -1:
     cdef loop_t loop
     cdef void* data
     cdef int out
     if not find_loop(ufunc, FLOAT32, &loop, &data, &out):
         return False
-    run[0] = run_wide
+    found[0] = run_wide
     wide[0] = wide_loop(loop, data, ufunc.nin, (2 << <int>ufunc.nin) - 1, brain,
                         _narrow_of(loop, data))
     return True

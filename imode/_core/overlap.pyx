@@ -1,5 +1,5 @@
-"""Arrays that share memory, by address ranges, and where strides agree by what each dimension takes:
-every conflict is found, and some that are none."""
+"""Arrays that share memory, by address ranges, and where strides agree by what each dimension
+takes: every conflict is found, and some that are none."""
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.iterate cimport is_dense

@@ -309,7 +309,7 @@ def nll_backward(grad, x, target, weight, long reduction, long ignore_index, tot
 
 
 cdef enum:
-    CHUNK = 512                  # = IMODE_LOSSES: losses are computed, then summed, so many at a time
+    CHUNK = 512                  # = IMODE_LOSSES: so many losses are computed, then summed
     GRAIN = 16384                # fewest elements per thread
     PIECE = 64                   # fewest chunks of a part of a sum
     PIECES = 64                  # most parts

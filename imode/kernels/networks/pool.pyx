@@ -158,7 +158,7 @@ cdef int _even(window_t* p, cnp.ndarray x, long rows, long columns) noexcept:
 
 
 cdef void _fix(axis_t* a) noexcept:
-    """The same windows as fixed ones, of a number that divides the size: those have faster loops."""
+    """The same windows as fixed ones, whose loops are faster, of a number that divides the size."""
     a.kernel = a.stride = a.size // a.count
     a.dilation = 1
 

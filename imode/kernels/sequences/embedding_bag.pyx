@@ -239,8 +239,8 @@ cpdef tuple bags(cnp.ndarray table, cnp.ndarray index, cnp.ndarray starts, objec
         shared.halves.widen = shared.halves.narrow = NULL
         if code == FLOAT16 or code == BFLOAT16:
             shared.halves = [converter(code, FLOAT32), converter(FLOAT32, code)]
-        shared = [shared.halves, wide, <const char*>x, dims[0], dims[1], at, of, by, mode, padding, <char*>to,
-                  counted, chosen]
+        shared = [shared.halves, wide, <const char*>x, dims[0], dims[1], at, of, by, mode, padding,
+                  <char*>to, counted, chosen]
         if cnp.PyArray_SIZE(index) * dims[1] < GIL_FREE:
             _gather_part(&shared, 0, n)
         else:
@@ -291,9 +291,9 @@ cdef object _embedding_bag(Operator op, keyset_t keys, PyObject** args):
     cdef cnp.ndarray starts, places
     if (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and (
             (code_of[kind] != FLOAT16 and code_of[kind] != BFLOAT16)
-            or args[6] != <PyObject*>None or PyLong_AsLong(args[4]) == MAX)) or table.nd != 2 or skipping() or (
-            not _row_major(table) or index.nd != 1 or not _indices(index) or offsets.nd != 1
-            or not _indices(offsets)):
+            or args[6] != <PyObject*>None or PyLong_AsLong(args[4]) == MAX)) or skipping() or (
+            table.nd != 2 or not _row_major(table) or index.nd != 1 or not _indices(index)
+            or offsets.nd != 1 or not _indices(offsets)):
         return run_otherwise(op, keys, args)
     count = index.dimensions[0]
     if args[6] != <PyObject*>None:
