@@ -142,7 +142,8 @@ NETWORKS = (
     *("F.max_pool2d(X, 2)", "F.avg_pool2d(X, 2)", "F.adaptive_avg_pool2d(X, 4)"),
     *("F.max_pool2d(X, 3, 2, 1)", "F.interpolate(X, scale_factor=2)", "F.pad(X, (1, 1, 1, 1))"),
     *("F.interpolate(X, scale_factor=2, mode='bilinear')", "F.pad(X, (2, 2, 2, 2), 'reflect')"),
-    *("F.unfold(X, 3, padding=1)", "F.pixel_shuffle(X, 2)", "F.dropout(x, 0.3)"),
+    *("F.pad(X, (2, 2, 2, 2), 'circular')", "F.unfold(X, 3, padding=1)"),
+    *("F.pixel_shuffle(X, 2)", "F.dropout(x, 0.3)"),
 )
 MOVES = (
     *("x.clone()", "o.fill_(1.5)", "lib.zeros_like(x)", "lib.ones_like(x)", "o.copy_(x)"),
@@ -176,6 +177,9 @@ ARITHMETIC = {
     "F.linear(A, A[:64])": lambda n: 128 * n,
     "F.linear(M[:1], M)": None,
     "F.linear(M[:3], M)": None,
+    "F.linear(M[:8], M)": None,
+    "M[:3] @ N": None,
+    "M[:8] @ N": None,
     "lib.bmm(D, E)": lambda n: 32 * n,
     "lib.bmm(G, J)": lambda n: 128 * n,
     "G @ J.transpose(1, 2)": lambda n: 128 * n,
