@@ -73,7 +73,7 @@ void imode_few_rows(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void*
     }
     for (ptrdiff_t p = 0; p < k; p += deep)
         tiles(wide, n, k - p < deep ? k - p : deep, m, (const char*)a + p * ak * item, an, ak,
-              (const char*)b + p * bk * item, bk, c, cn, p > 0);
+              (const char*)b + p * bk * item, bk, c, cn, FETCHES | (p > 0 ? ADDS : 0));
 }
 
 void imode_dots(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t an,

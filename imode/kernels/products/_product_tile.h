@@ -20,6 +20,9 @@ typedef T NAME(vec);
 #define LEFT T   /* what the tile reads of a for each of its elements */
 #endif
 #define PANEL (2 * LANES)
+/* Bits of `add`: to what is in out; the next panel of b is fetched, which no processor foresees. */
+#define ADDS 1
+#define FETCHES 2
 #define DEEP 512 /* rows of b that a tail of columns is copied of, at once */
 #define AHEAD 16 /* columns of a from now, which are fetched */
 #define FAR 64   /* rows of b that take as long as a part of out from memory */
@@ -52,13 +55,16 @@ INLINE void NAME(tile)(const int rows, const int vecs, const int cut, long back,
     for (int i = 0; i < rows; i++) {
         UNROLL
         for (int j = 0; j < vecs; j++)
-            sum[i][j] = add ? LOAD(OUT_OF(i) + j * LANES, j) : (VEC){0};
+            sum[i][j] = add & ADDS ? LOAD(OUT_OF(i) + j * LANES, j) : (VEC){0};
     }
     for (long k = 0; k < depth; k++) {
         VEC right[VECS];
-#ifdef UNPACKED /* the next panel, which no processor foresees */
-        for (int j = 0; j < vecs * LANES; j += 64 / sizeof(T))
-            __builtin_prefetch(b + k * ldb + vecs * LANES + j);
+#ifdef UNPACKED
+        if (__builtin_expect(add & FETCHES, 0)) {
+            UNROLL
+            for (int j = 0; j < vecs * LANES; j += 64 / sizeof(T))
+                __builtin_prefetch(b + k * ldb + vecs * LANES + j);
+        }
 #else
         if (ROWS * sizeof(T) >= 64) /* a column of a panel is a line of the cache */
             __builtin_prefetch(a + (k + AHEAD) * ak);
@@ -188,7 +194,7 @@ static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long
 {
     T right[DEEP * LANES], result[ROWS * LANES];
     memset(result, 0, sizeof result);
-    for (long start = 0; start < depth || start == 0; start += DEEP, add = 1) {
+    for (long start = 0; start < depth || start == 0; start += DEEP, add = ADDS) {
         const long n = depth - start < DEEP ? depth - start : DEEP;
         memset(right, 0, n * LANES * sizeof(T));
         for (long k = 0; k < n; k++)
@@ -196,7 +202,7 @@ static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long
                 right[k * LANES + j] = b[(start + k) * ldb + j];
         for (long i = 0; i < rows; i += ROWS) {
             const long m = rows - i < ROWS ? rows - i : ROWS;
-            for (long r = 0; add && r < m; r++)
+            for (long r = 0; add & ADDS && r < m; r++)
                 for (long j = 0; j < cols; j++)
                     result[r * LANES + j] = out[(i + r) * ldo + j];
             NAME(strip)(1, 0, 0, m, n, a + i * ai + start * ak, ai, ak, ROWS * ai, right, LANES,
@@ -216,9 +222,9 @@ static inline void NAME(product)(long rows, long cols, long depth, const T *a, l
                 ldo, add)
     long j = 0;
     /* The last columns, too few for a vector, together with some before them. */
-    for (; j + LANES < cols && (j + PANEL <= cols || (!add && cols >= PANEL)); j += PANEL)
+    for (; j + LANES < cols && (j + PANEL <= cols || (!(add & ADDS) && cols >= PANEL)); j += PANEL)
         COLUMNS(2, 0, 0, j + PANEL <= cols ? j : cols - PANEL);
-    for (; j < cols && (j + LANES <= cols || (!add && cols >= LANES)); j += LANES)
+    for (; j < cols && (j + LANES <= cols || (!(add & ADDS) && cols >= LANES)); j += LANES)
         COLUMNS(1, 0, 0, j + LANES <= cols ? j : cols - LANES);
     if (j < cols)
         NAME(tail)(rows, cols - j, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
