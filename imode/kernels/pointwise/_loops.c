@@ -29,12 +29,14 @@ FLOATS(1, expm1, v_expm1f(x), v_expm1(x))
 MAP1(log_anywhere, float, float, v_logf(x))
 QUICK1(log_near, v_logf_near(x))
 V_CLONES BLOCKS(log_f, LOG_FAR(x), log_near, log_anywhere)
-MAP1(log_anywhere_d, double, double, v_log(x))
-QUICK1_D(log_near_d, v_log_near(x))
-V_CLONES BLOCKS_D(log_high_d, LOG_FAR_D(x), log_near_d, log_anywhere_d)
-LOG_LOW_D(log)
-BY_LEVEL_D(log)
-FLOAT_TABLE(1, log)
+#define LOG_BY_LEVEL_D(NAME, VALUE, NEAR)                                                          \
+    MAP1(NAME##_anywhere_d, double, double, VALUE)                                                 \
+    QUICK1_D(NAME##_quick_d, NEAR)                                                                 \
+    V_CLONES BLOCKS_D(NAME##_high_d, LOG_FAR_D(x), NAME##_quick_d, NAME##_anywhere_d)              \
+    LOG_LOW_D(NAME)                                                                                \
+    BY_LEVEL_D(NAME)                                                                               \
+    FLOAT_TABLE(1, NAME)
+LOG_BY_LEVEL_D(log, v_log(x), v_log_near(x))
 #define LOG_BY_LEVEL(NAME)                                                                         \
     MAP1(NAME##_anywhere, float, float, v_log_ends(x, NAME##_split(x, 1)))                         \
     QUICK1(NAME##_near, NAME##_split(x, 0))                                                        \
@@ -45,12 +47,7 @@ LOG_BY_LEVEL(log2)
 DOUBLES(1, log2, v_log2(x))
 LOG_BY_LEVEL(log10)
 /* whole for powers of ten, which libmvec's need not be */
-MAP1(log10_anywhere_d, double, double, log10_of_d(x))
-QUICK1_D(log10_quick_d, log10_near_d(x))
-V_CLONES BLOCKS_D(log10_high_d, LOG_FAR_D(x), log10_quick_d, log10_anywhere_d)
-LOG_LOW_D(log10)
-BY_LEVEL_D(log10)
-FLOAT_TABLE(1, log10)
+LOG_BY_LEVEL_D(log10, log10_of_d(x), log10_near_d(x))
 FLOATS(1, exp2, exp2_of_f(x), v_exp2(x))
 FLOATS(1, log1p, v_log1pf(x), v_log1p(x))
 QUICK1(tanh_quick, v_tanhf(x))

@@ -53,8 +53,7 @@ V_INLINE float sin_near(float x) { return sin_turned(x, 0, v_bits(x) & 0x8000000
 V_INLINE float cos_near(float x) { return sin_turned(x, 1, 0); }
 
 /* The same in double; polynomials and parts as in fdlibm: the first three parts of half of pi have
-   33 bits, so that their products are exact up to the limit, fused or not. Below 0.9 ulp, without
-   fused multiply-add 0.95. */
+   33 bits, so that their products are exact up to the limit, fused or not. Below 0.9 ulp. */
 #define SIN_LIMIT_D 1e6
 static const double sin_d_terms[] = {
     -1.66666666666666324348e-1, 8.33333333332248946124e-3,  -1.98412698298579493134e-4,
@@ -72,11 +71,11 @@ V_INLINE double quarter_rest_d(double x, double *shifted, double *less) {
 }
 V_INLINE double sine_d(double r, double less) {
     const double z = r * r;
-    return (z * (r * HALVES(d, sin_d_terms, z) - 0.5 * less) + less) + r;
+    return (z * (r * POLY(d, sin_d_terms, z) - 0.5 * less) + less) + r;
 }
 V_INLINE double cosine_d(double r, double less) {
     const double z = r * r, half = 0.5 * z, near_1 = 1.0 - half;
-    const double rest = z * z * HALVES(d, cos_d_terms, z) - r * less;
+    const double rest = z * z * POLY(d, cos_d_terms, z) - r * less;
     return near_1 + (((1.0 - near_1) - half) + rest);
 }
 /* The sine s or the cosine c, by the quarter. */
