@@ -116,6 +116,49 @@ def test_whole_logarithms_and_powers(dtype):
         np.testing.assert_array_equal(loops.log10(np.array([float(f"1e{k}") for k in tens])), tens)
 
 
+def hard_roots():
+    """Float64 numbers in [1, 4) whose square roots come within 2^-94 of the middle of two numbers:
+    x 2^106 = m m + k, where m is odd and has 54 bits, and k is small."""
+    size, found = 1 << 54, []
+    for k in range(-1 << 12, 1 << 12):
+        square = -k % size
+        if square % 8 != 1:
+            continue
+        root = 1
+        for bit in range(3, 54):
+            if (root * root - square) >> bit & 1:
+                root += 1 << (bit - 1)
+        for middle in {root, size - root, (root + size // 2) % size, (-root + size // 2) % size}:
+            x = (middle * middle + k) >> 54
+            if middle >= size // 2 and (x < size // 2 or x % 2 == 0):
+                found.append(x / 2**52)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_roots_are_rounded_correctly(dtype):
+    """Of every mantissa, or of those that come out wrong first; and of what has no such root."""
+    if dtype == "float32":
+        x = np.arange(1 << 24, dtype=np.uint32) + np.float32(1).view(np.uint32)
+        x = x.view(np.float32)
+        scales = [1, 2.0**-94, 2.0**-96, 2.0**-126, 2.0**124]
+    else:
+        x = hard_roots()
+        assert len(x) > 1000
+        scales = [1, 2.0**-898, 2.0**-902, 2.0**-1022, 2.0**1020]
+    for scale in scales:
+        args = x * x.dtype.type(scale) if scale != 1 else x
+        args = args if scale == 1 else args[::5]
+        assert (loops.sqrt(args) == np.sqrt(args)).all()
+        assert (loops.rsqrt(args) == 1 / np.sqrt(args)).all()
+    for at in range(len(SPECIAL)):
+        mixed = np.concatenate([x[: 64 + at], np.array(SPECIAL).astype(dtype), x[:at]])
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(loops.sqrt(mixed), np.sqrt(mixed))
+            np.testing.assert_array_equal(loops.rsqrt(mixed), 1 / np.sqrt(mixed))
+    assert np.signbit(loops.sqrt(np.full(40, -0.0, dtype))).all()
+
+
 @pytest.mark.parametrize("large", [1.1e6, -3e38, np.inf])
 def test_tan_beside_large_numbers(large):
     x = np.random.default_rng(5).standard_normal(700).astype(np.float32)

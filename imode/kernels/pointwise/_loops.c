@@ -11,6 +11,7 @@
 #include "elementary.h"
 #include "elementary_low.h"
 #include "operations.h"
+#include "roots.h"
 #include "whole_numbers.h"
 
 #include <complex.h>
@@ -101,6 +102,9 @@ LOGIT_SLOPE(logit_backward_d, double, AS_IS, fabs)
                                         TYPES_##NIN(NPY_FLOAT, NPY_FLOAT),                         \
                                         TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE)};
 STEPWISE(1, logit)
+ROOT_MAP(sqrt, f, float, sqrtf(x))
+ROOT_MAP(sqrt, d, double, sqrt(x))
+FLOAT_TABLE(1, sqrt)
 /* float16: elements beyond the last two full vectors of PyTorch's are rounded after each step, the
    others once. */
 #define WHOLE(n) ((n) - (n) % 32)
@@ -112,8 +116,8 @@ V_CLONES static void rsqrt_e(char *const *p, npy_intp n) {
     for (npy_intp i = WHOLE(n); i < n; i++)
         out[i] = 1.0f / AS_HALF(sqrtf(x[i]));
 }
-MAP1(rsqrt_f, float, float, 1.0f / sqrtf(x))
-MAP1(rsqrt_d, double, double, 1.0 / sqrt(x))
+ROOT_MAP(rsqrt, f, float, 1.0f / sqrtf(x))
+ROOT_MAP(rsqrt, d, double, 1.0 / sqrt(x))
 STEPWISE(1, rsqrt)
 static int rsqrt_narrow(char **args, intptr_t n, const intptr_t *steps, unsigned halves,
                         int brain) {
@@ -797,7 +801,7 @@ NUMBERS(4, addcmul, x + w * y * z)
 
 LIGHT1(same_f, float, float, x) LIGHT1(same_d, double, double, x)
 LIGHT1(cube_f, float, float, x *x *x) LIGHT1(cube_d, double, double, x *x *x)
-MAP1(root_f, float, float, sqrtf(x)) MAP1(root_d, double, double, sqrt(x))
+
 LIGHT1(over_square_f, float, float, 1 / (x * x)) LIGHT1(over_square_d, double, double, 1 / (x * x))
 /* Of what is negative `size` is the power of its size: this has its sign, or is NaN. */
 #define SIGNED_POWER(S, T, RINT, COPYSIGN)                                                         \
@@ -850,7 +854,7 @@ static const struct {
     {1, {INFO(1, same_f, float, float), INFO(1, same_d, double, double)}},
     {2, {INFO(1, square_f, float, float), INFO(1, square_d, double, double)}},
     {3, {INFO(1, cube_f, float, float), INFO(1, cube_d, double, double)}},
-    {0.5, {INFO(1, root_f, float, float), INFO(1, root_d, double, double)}},
+    {0.5, {INFO(1, sqrt_f, float, float), INFO(1, sqrt_d, double, double)}},
     {-1, {INFO(1, reciprocal_f, float, float), INFO(1, reciprocal_d, double, double)}},
     {-2, {INFO(1, over_square_f, float, float), INFO(1, over_square_d, double, double)}},
     {-0.5, {INFO(1, rsqrt_f, float, float), INFO(1, rsqrt_d, double, double)}},
@@ -959,7 +963,7 @@ const imode_ufunc imode_pointwise[] = {
     ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log10), ROW(1, log1p), ROW(1, tanh),
     ROW(1, log2), ROW(1, exp2), ROW(1, sin), ROW(1, cos), ROW(1, tan), ROW(1, asin), ROW(1, acos), ROW(1, atan), ROW(1, sinh),
     ROW(1, cosh), ROW(1, asinh), ROW(1, acosh), ROW(1, atanh),
-    ROW(1, erf), ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
+    ROW(1, erf), ROW(1, sqrt), ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
     ROW(1, reciprocal), ROW(1, frac), ROW(1, nan_to_num), ROW(1, deg2rad), ROW(1, rad2deg),
     ROW(1, erfc), ROW(1, sinc), ROW(1, angle), ROW(1, isposinf), ROW(1, isneginf), ROW(1, is_zero),
     ROW(2, both), ROW(2, either), ROW(2, one_of_two),
