@@ -230,7 +230,7 @@ int imode_parallel_for(ptrdiff_t n, ptrdiff_t grain, imode_range_body body, void
     if (chunk < grain)
         chunk = grain;
     ptrdiff_t chunks = (n + chunk - 1) / chunk;
-    if (chunks > threads) /* as many for each */
+    if (chunks >= threads) /* as many for each, of about the same size */
         chunk = (n - 1) / (chunks - chunks % threads) + 1;
     chunks = (n + chunk - 1) / chunk;
 

@@ -29,57 +29,112 @@ static void NAME(turned)(long depth, long cols, const T *from, long lead, T *to)
             to[k * cols + j] = from[k];
 }
 
-#define STEPS 4    /* rows of b at once, by a single row of a */
-#define SPAN 16384 /* bytes of a row that stay near meanwhile */
+/* Rows of a at once. Vectors of 64 bytes have so many registers that tiles do better from two rows on. */
+#ifdef LOAD_PART
+#define ABREAST 1
+#else
+#define ABREAST 3
+#endif
+#define STEPS 4    /* rows of b at once */
+#define SPAN 16384 /* bytes of rows that stay near meanwhile */
 
-/* out += a (steps) @ b (steps, cols) */
-INLINE void NAME(add_row)(const int steps, long cols, const T *a, long ak, const T *b, long ldb,
-                          T *out)
+/* out (rows, cols) += a (rows, steps) @ b (steps, cols) */
+INLINE void NAME(add_rows)(const int rows, const int steps, long cols, const T *a, long ai, long ak,
+                           const T *b, long ldb, T *out, long ldo)
 {
-    VEC left[STEPS];
+    VEC left[ABREAST][STEPS];
     long j = 0;
     UNROLL
-    for (int k = 0; k < steps; k++)
-        left[k] = a[k * ak] - (VEC){0};
-#define ADD_ROW(LOAD)                                                                             \
-    VEC sum = LOAD(out + j);                                                                      \
+    for (int i = 0; i < rows; i++) {
+        UNROLL
+        for (int k = 0; k < steps; k++)
+            left[i][k] = a[i * ai + k * ak] - (VEC){0};
+    }
+#define ADD_ROWS(LOAD, STORE)                                                                     \
+    VEC sum[ABREAST];                                                                             \
     UNROLL                                                                                        \
-    for (int k = 0; k < steps; k++)                                                               \
-        sum += left[k] * LOAD(b + k * ldb + j)
+    for (int i = 0; i < rows; i++)                                                                \
+        sum[i] = LOAD(out + i * ldo + j);                                                         \
+    UNROLL                                                                                        \
+    for (int k = 0; k < steps; k++) {                                                             \
+        VEC right = LOAD(b + k * ldb + j);                                                        \
+        if (rows > 1)                                                                             \
+            IN_REGISTER(right);                                                                   \
+        UNROLL                                                                                    \
+        for (int i = 0; i < rows; i++)                                                            \
+            sum[i] += left[i][k] * right;                                                         \
+    }                                                                                             \
+    UNROLL                                                                                        \
+    for (int i = 0; i < rows; i++)                                                                \
+        STORE(out + i * ldo + j, sum[i])
 #define WHOLE(p) (*(const VEC *)(p))
+#define PUT(p, v) (*(VEC *)(p) = v)
     for (; j + LANES <= cols; j += LANES) {
-        ADD_ROW(WHOLE);
-        *(VEC *)(out + j) = sum;
+        ADD_ROWS(WHOLE, PUT);
     }
 #undef WHOLE
+#undef PUT
 #ifdef LOAD_PART
 #define PART(p) ((VEC)LOAD_PART(p, cols - j))
+#define PUT_PART(p, v) STORE_PART(p, cols - j, v)
     if (j < cols) {
-        ADD_ROW(PART);
-        STORE_PART(out + j, cols - j, sum);
+        ADD_ROWS(PART, PUT_PART);
     }
 #undef PART
+#undef PUT_PART
 #else
     for (; j < cols; j++) {
-        for (int k = 0; k < steps; k++)
-            out[j] += a[k * ak] * b[k * ldb + j];
+        for (int i = 0; i < rows; i++)
+            for (int k = 0; k < steps; k++)
+                out[i * ldo + j] += a[i * ai + k * ak] * b[k * ldb + j];
     }
 #endif
-#undef ADD_ROW
+#undef ADD_ROWS
 }
 
-/* out (cols) = a (depth) @ b (depth, cols): its tiles would wait for each addition. */
-static void NAME(one_row)(long cols, long depth, const T *a, long ak, const T *b, long ldb, T *out)
+/* The same, of any few rows. */
+static void NAME(add_all)(long rows, const int steps, long cols, const T *a, long ai, long ak, const T *b,
+                          long ldb, T *out, long ldo)
 {
-    const long most = SPAN / sizeof(T);
+    for (long groups = (rows + ABREAST - 1) / ABREAST, n; rows; rows -= n, groups--) {
+        n = (rows + groups - 1) / groups;
+#define CASE(N)                                                                                   \
+    case N:                                                                                       \
+        if (steps > 1)                                                                            \
+            NAME(add_rows)(N, STEPS, cols, a, ai, ak, b, ldb, out, ldo);                          \
+        else                                                                                      \
+            NAME(add_rows)(N, 1, cols, a, ai, ak, b, ldb, out, ldo);                              \
+        break;
+        switch (n) {
+            CASE(1)
+#if ABREAST > 1
+            CASE(2)
+            CASE(3)
+#endif
+        }
+#undef CASE
+        a += n * ai, out += n * ldo;
+    }
+}
+
+/* out (rows, cols) = a (rows, depth) @ b (depth, cols), whose rows are read to their ends, four at once.
+   The sums are kept apart from out, of whose lines another thread may write a part. */
+static void NAME(by_rows)(long rows, long cols, long depth, const T *a, long ai, long ak,
+                          const T *b, long ldb, T *out, long ldo)
+{
+    enum { LINE = 64 / sizeof(T), ALL = SPAN / sizeof(T) };
+    _Alignas(64) T sums[ALL];
+    const long most = ALL / rows / LINE * LINE;
     for (long j = 0; j < cols; j += most) {
-        const long n = cols - j < most ? cols - j : most;
+        const long n = cols - j < most ? cols - j : most, ld = (n + LINE - 1) / LINE * LINE;
         long k = 0;
-        memset(out + j, 0, n * sizeof(T));
+        memset(sums, 0, rows * ld * sizeof(T));
         for (; k + STEPS <= depth; k += STEPS)
-            NAME(add_row)(STEPS, n, a + k * ak, ak, b + k * ldb + j, ldb, out + j);
+            NAME(add_all)(rows, STEPS, n, a + k * ak, ai, ak, b + k * ldb + j, ldb, sums, ld);
         for (; k < depth; k++)
-            NAME(add_row)(1, n, a + k * ak, ak, b + k * ldb + j, ldb, out + j);
+            NAME(add_all)(rows, 1, n, a + k * ak, ai, ak, b + k * ldb + j, ldb, sums, ld);
+        for (long i = 0; i < rows; i++)
+            memcpy(out + i * ldo + j, sums + i * ld, n * sizeof(T));
     }
 }
 
@@ -238,4 +293,5 @@ static void NAME(dots)(long rows, long lines, long depth, const T *a, long ai, c
 #undef SMALLEST
 #undef GROUP
 #undef STEPS
+#undef ABREAST
 #undef SPAN

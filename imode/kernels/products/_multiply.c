@@ -14,6 +14,7 @@
 
 #define TURNED 8192 /* elements of a transposed b */
 #define WINDOW 4096 /* bytes after which lines share a place in the first cache, for 8 or more */
+#define SUMS 16384  /* bytes of a part of a product of a few rows */
 #define PACKS 48    /* rows of a from which on packing b pays */
 #define SHALLOW 32  /* rows of b for which a dot product does not pay, nor to fill them up */
 
@@ -58,22 +59,39 @@ static void rows_of(int wide, ptrdiff_t k, ptrdiff_t m, const void* b, ptrdiff_t
     PICK(turned, (k, m, b, bm, to))
 }
 
-static void one_row(int wide, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t ak,
-                    const void* b, ptrdiff_t bk, void* c) {
-    PICK(one_row, (m, k, a, ak, b, bk, c))
+static void by_rows(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t an,
+                    ptrdiff_t ak, const void* b, ptrdiff_t bk, void* c, ptrdiff_t cn) {
+    PICK(by_rows, (n, m, k, a, an, ak, b, bk, c, cn))
+}
+
+/* Up to so many rows of a, those of b are read to their ends, else by tiles. */
+static ptrdiff_t most_by_rows(void) {
+    static const ptrdiff_t most[3] = {PACKS, 3, 1};
+#if CHOOSE
+    return most[level()];
+#else
+    return most[0];
+#endif
 }
 
 void imode_few_rows(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t an,
                     ptrdiff_t ak, const void* b, ptrdiff_t bk, void* c, ptrdiff_t cn) {
     /* What is fetched ahead stays in the first cache, and its pages are known. */
     const ptrdiff_t item = wide ? 8 : 4, deep = n < 4 ? 16 : bk * item < WINDOW ? 128 : 32;
-    if (n == 1) {
-        one_row(wide, k, m, a, ak, b, bk, c);
+    _Alignas(64) char apart[SUMS];
+    if (n <= most_by_rows()) {
+        by_rows(wide, n, k, m, a, an, ak, b, bk, c, cn);
         return;
     }
+    /* Of part of c, another thread writes the rest: lines of both would go to and fro. */
+    const ptrdiff_t line = (m * item + 63) / 64 * 64;
+    const int copied = m < cn && n * line <= SUMS;
     for (ptrdiff_t p = 0; p < k; p += deep)
         tiles(wide, n, k - p < deep ? k - p : deep, m, (const char*)a + p * ak * item, an, ak,
-              (const char*)b + p * bk * item, bk, c, cn, FETCHES | (p > 0 ? ADDS : 0));
+              (const char*)b + p * bk * item, bk, copied ? apart : c, copied ? line / item : cn,
+              FETCHES | (p > 0 ? ADDS : 0));
+    for (ptrdiff_t i = 0; copied && i < n; i++)
+        memcpy((char*)c + i * cn * item, apart + i * line, m * item);
 }
 
 void imode_dots(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t an,

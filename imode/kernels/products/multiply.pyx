@@ -347,13 +347,17 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
     whole.way = BY_BLAS
     # Several threads share a large product, by the loops of `gemm`, which give the same bits.
     cdef bint alone = batch > 1 or (num_threads() == 1 and n >= TALL and m >= BROAD)
-    if floats and imode_small_product(alone, n, k, m, b.column_stride // item, b.row_stride):
+    cdef bint dots = floats and n <= imode_dot_rows() and k >= DEEP and (
+        a.column_stride == item == b.row_stride)
+    if dots and work >= SHARED // 4:
+        whole.way = BY_DOTS
+    elif floats and imode_small_product(alone, n, k, m, b.column_stride // item, b.row_stride):
         whole.way = SMALL
     elif integers or floats and n >= TALL and m >= BROAD:
         whole.way = LARGE
     elif floats and n < TALL and m >= FEW_COLUMNS and b.column_stride == item:
         whole.way = FEW
-    elif floats and n <= imode_dot_rows() and k >= DEEP and a.column_stride == item == b.row_stride:
+    elif dots:
         whole.way = BY_DOTS
     whole.dims = [batch, n, k, m]
     whole.steps = [a_step, b_step, n * m * item, a.row_stride, a.column_stride, b.row_stride,
@@ -367,7 +371,7 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
         whole.way = BY_DOTS
     if batch == 1 and (whole.way == FEW or whole.way == BY_DOTS):
         parallel_for((m + PANEL - 1) // PANEL,
-                     max(<npy_intp>GRAIN, SHARED // 2 // n) // k // PANEL + 1, _panels, &whole)
+                     max(<npy_intp>GRAIN, SHARED // 4 // n) // k // PANEL + 1, _panels, &whole)
         return
     # A few rows by the transpose of a matrix, as layers of networks have them.
     if batch == 1 < n < TALL <= m and whole.way == BY_BLAS and floats and b.row_stride == item:
