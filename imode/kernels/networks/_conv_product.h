@@ -20,6 +20,7 @@ typedef T NAME(vec);
 #define VEC NAME(vec)
 #define PANEL (2 * LANES)
 #define DEEP (1536 / (int)sizeof(T))
+#define UNPACKED 16     /* rows that whole vectors of b meet where they lie */
 #define FEW (LANES / 2) /* columns at the end for which dot products are faster than a vector */
 
 /* at: NULL where b is packed; apart: from its first vector to its second. met: which columns of a
@@ -242,7 +243,7 @@ static void NAME(panel)(long cols, long rows, long depth, const T *a, long lda, 
 {
     const long whole = cols / LANES * LANES, few = cols - whole;
     /* vectors without gaps that few rows meet; fewer, where rows of b share no cache lines */
-    if (cols == PANEL && rows <= (dots ? ROWS : 16) && (!lines || lines->width % LANES == 0)) {
+    if (cols == PANEL && rows <= (dots ? ROWS : UNPACKED) && (!lines || lines->width % LANES == 0)) {
         const long from = lines ? NAME(place_of)(lines, first) : first;
         const long apart = lines ? NAME(place_of)(lines, first + LANES) - from : LANES;
         NAME(strip)(2, rows, depth, a, lda, NULL, b + from, at, apart, out, ldo, bias, add);

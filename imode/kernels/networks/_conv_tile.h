@@ -146,8 +146,9 @@ APART static int NAME(prepare)(NAME(dense_t) *s)
     s->height = (hp + p->sh - 1) / p->sh, s->width = (wp + p->sw - 1) / p->sw;
     const int apart = s->width != p->ow && p->oh > 1;
     s->few = og <= FEW_ROWS && s->taps > 1 && p->ow >= LANES;
+    const int direct = p->ow % LANES == 0 && og <= UNPACKED; /* no panel is laid out */
     s->pitched = s->forward && apart && !s->few && s->images == 1 && og <= 4 * ROWS &&
-                 8 * p->ow >= 7 * s->width;
+                 8 * p->ow >= 7 * s->width && !direct;
     s->across = s->pitched ? (p->oh - 1) * s->width + p->ow : s->columns;
     s->copied = s->split || !is_unpadded(p) || (apart && !s->pitched) || s->images > 1;
     const long area = s->height * s->width, across = NAME(phases)(p->kw, p->dw, p->sw);
@@ -370,5 +371,6 @@ static int NAME(grad_weight)(const conv_t *p, const void *grad_, const void *x_,
 #undef PANEL
 #undef DEEP
 #undef FEW
+#undef UNPACKED
 #undef TALL
 #undef ROUND
