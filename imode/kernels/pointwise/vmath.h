@@ -134,16 +134,10 @@ V_INLINE float v_scaled(float p, int32_t k) {
     return p * scale * v_float((uint32_t)(k - half + 127) << 23);
 }
 
-/* exp(r) for |r| <= ln2 / 2 */
-V_INLINE float v_exp_reduced(float r) {
-    float p = 1.37805939e-3f;
-    p = p * r + 8.37312452e-3f;
-    p = p * r + 4.16695364e-2f;
-    p = p * r + 1.66664720e-1f;
-    p = p * r + 4.99999851e-1f;
-    p = p * (r * r) + r;
-    return p + 1.0f;
-}
+/* exp(r) for |r| <= ln2 / 2 is 1 + r + r * r * the polynomial with these, lowest first. */
+#define V_EXP_TERMS                                                                                \
+    ((const float[]){4.99999851e-1f, 1.66664720e-1f, 4.16695364e-2f, 8.37312452e-3f, 1.37805939e-3f})
+V_INLINE float v_exp_reduced(float r) { return poly_f(V_EXP_TERMS, 4, r) * (r * r) + r + 1.0f; }
 
 /* 2^shift * exp(x - less) for a `less` below 0.1: exp(x) = 2^k * exp(r), |r| <= ln2 / 2. */
 V_INLINE float v_exp_shifted(float x, float less, int32_t shift) {

@@ -35,15 +35,49 @@ static void tile_product(const int added, long rows, long depth, long cols, cons
     }
 }
 
-/* n floats as bfloat16, with zeros up to `full`. */
-INLINE void as_brains(const float *from, long n, long full, uint16_t *to)
+INLINE void as_brains(const float *from, long n, uint16_t *to)
 {
-    for (long j = 0; j < full; j += 16) {
-        const long left = n - j < 0 ? 0 : n - j < 16 ? n - j : 16;
-        const __mmask16 mask = (__mmask16)((1u << left) - 1), whole = full - j < 16 ? mask : 0xffff;
+    for (long j = 0; j < n; j += 16) {
+        const __mmask16 mask = n - j < 16 ? (__mmask16)((1u << (n - j)) - 1) : 0xffff;
         const __m512 x = _mm512_maskz_loadu_ps(mask, from + j);
-        _mm256_mask_storeu_epi16(to + j, whole, (__m256i)_mm512_cvtneps_pbh(x));
+        _mm256_mask_storeu_epi16(to + j, mask, (__m256i)_mm512_cvtneps_pbh(x));
     }
+}
+
+/* As exp_of_score, of 16 numbers; 0 where `wanted` is not set. */
+INLINE __m512 powers_of_16(__m512 x, __mmask16 wanted)
+{
+    const __m512 round = _mm512_set1_ps(V_ROUND);
+    const __m512 k = _mm512_sub_ps(_mm512_fmadd_ps(x, _mm512_set1_ps(1.44269504f), round), round);
+    __m512 r = _mm512_fnmadd_ps(k, _mm512_set1_ps(V_LN2_HI), x);
+    r = _mm512_fnmadd_ps(k, _mm512_set1_ps(V_LN2_LO), r);
+    __m512 p = _mm512_set1_ps(V_EXP_TERMS[4]);
+    UNROLL
+    for (int i = 3; i >= 0; i--)
+        p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(V_EXP_TERMS[i]));
+    p = _mm512_add_ps(_mm512_fmadd_ps(p, _mm512_mul_ps(r, r), r), _mm512_set1_ps(1));
+    wanted = _mm512_mask_cmp_ps_mask(wanted, x, _mm512_set1_ps(-87), _CMP_NLT_UQ);
+    return _mm512_maskz_scalef_ps(wanted, p, k);
+}
+
+/* exp(s * scale - less) of n numbers as bfloat16, with zeros up to `full`; returns their sum before
+   they are rounded. */
+static float tile_powers(const float *s, long n, long full, float scale, float less, uint16_t *to)
+{
+    const __m512 by = _mm512_set1_ps(scale), down = _mm512_set1_ps(less);
+    __m512 sum[2] = {_mm512_setzero_ps(), _mm512_setzero_ps()}, power[2];
+    for (long j = 0; j < full; j += 32) {
+        UNROLL
+        for (int i = 0; i < 2; i++) {
+            const long left = n - j - 16 * i;
+            const __mmask16 wanted = left >= 16 ? 0xffff : left > 0 ? (__mmask16)((1u << left) - 1) : 0;
+            const __m512 x = _mm512_maskz_loadu_ps(wanted, s + j + 16 * i);
+            power[i] = powers_of_16(_mm512_fmsub_ps(x, by, down), wanted);
+            sum[i] = _mm512_add_ps(sum[i], power[i]);
+        }
+        _mm512_storeu_si512(to + j, (__m512i)_mm512_cvtne2ps_pbh(power[1], power[0]));
+    }
+    return _mm512_reduce_add_ps(_mm512_add_ps(sum[0], sum[1]));
 }
 
 static void tile_queries(const attention_t *a, long head, long q0, long rows, const tiles_t *t)
@@ -54,6 +88,9 @@ static void tile_queries(const attention_t *a, long head, long q0, long rows, co
     _Alignas(64) float most[BLOCK_Q], under[BLOCK_Q];
     const long end = visible_float_v4(a, q0, rows);
     const long d = FULL(a->d), dv = FULL(a->dv), nk = FULL(a->nk);
+    /* Without a mask the scores are scaled where their powers are taken. */
+    const int bare = !a->mask && !a->causal && a->scale > 0;
+    const float scale = bare ? (float)a->scale : 1;
     long q_row = a->q_row;
     if (d > a->d) {
         for (long i = 0; i < rows; i++)
@@ -68,9 +105,11 @@ static void tile_queries(const attention_t *a, long head, long q0, long rows, co
         tile_product(0, rows, d, n, q, q_row, t->keys + k0 * d, d * BRAIN_COLUMNS, t->s, BLOCK_K);
         for (long i = 0; i < rows; i++) {
             float *line = t->s + i * BLOCK_K;
-            scaled_float_v4(line, n, (float)a->scale);
-            masked_float_v4(a, head, q0 + i, k0, n, line);
-            const float now = largest_float_v4(line, n);
+            if (!bare) {
+                scaled_float_v4(line, n, (float)a->scale);
+                masked_float_v4(a, head, q0 + i, k0, n, line);
+            }
+            const float now = largest_float_v4(line, n) * scale;
             if (now > most[i]) {
                 const float shrink = v_expf(most[i] - now);
                 under[i] *= shrink;
@@ -78,15 +117,15 @@ static void tile_queries(const attention_t *a, long head, long q0, long rows, co
                     scaled_float_v4(t->sum + i * dv, dv, shrink);
                 most[i] = now;
             }
-            under[i] += powers_float_v4(line, n, most[i] == -INFINITY ? 0 : most[i]);
-            as_brains(line, n, FULL(n), t->p + i * BLOCK_K);
+            under[i] += tile_powers(line, n, FULL(n), scale, most[i] == -INFINITY ? 0 : most[i],
+                                    t->p + i * BLOCK_K);
         }
         tile_product(1, rows, FULL(n), dv, t->p, BLOCK_K, t->values + k0 * BRAIN_COLUMNS,
                      nk * BRAIN_COLUMNS, t->sum, dv);
     }
     for (long i = 0; i < rows; i++) {
         scaled_float_v4(t->sum + i * dv, dv, under[i] == 0 ? 0 : 1 / under[i]);
-        as_brains(t->sum + i * dv, a->dv, a->dv, out + i * a->out_row);
+        as_brains(t->sum + i * dv, a->dv, out + i * a->out_row);
         lse[i] = under[i] == 0 ? 0 : most[i] + (float)log((double)under[i]);
     }
 }
