@@ -103,7 +103,7 @@ static inline void tile_panel(long rows, long depth, long cols, const uint16_t *
     const __mmask32 mask = (__mmask32)(((uint64_t)1 << cols) - 1);
     const __m512 bias0 = bias ? _mm512_loadu_ps(bias) : _mm512_setzero_ps();
     const __m512 bias1 = bias ? _mm512_loadu_ps(bias + TILE) : _mm512_setzero_ps();
-    float sums[2 * TILE * BRAIN_COLUMNS];
+    _Alignas(64) float sums[2 * TILE * BRAIN_COLUMNS];
     long above = 0, below = 0;
     for (long i = 0; i < rows; i += 2 * TILE, a += 2 * TILE * ai) {
         const long n = rows - i < 2 * TILE ? rows - i : 2 * TILE;

@@ -40,6 +40,8 @@ cdef enum:
     SHARE = 262144                # fewest multiplications per thread
     LEAST = 8                     # least size of a product by instructions for bfloat16,
     WORTH = 1 << 18               # and fewest multiplications in it, and per thread
+    LINE = 64                     # bytes
+    MANY = 128                    # columns for which rows across lines are copied
     NEAR = 1 << 19                # bytes of rows that stay near, and of panels
     FEW = 16                      # most rows that are multiplied with columns as they lie
     BESIDE = 64                   # columns of such a block
@@ -216,6 +218,11 @@ cdef void _by_columns(Half* p) noexcept nogil:
 
 # ---- by instructions for bfloat16 ----
 
+cdef inline char* _at_line(char* address) noexcept nogil:
+    """The next place where a cache line begins: what lies across two takes twice as long to read."""
+    return address + (LINE - <size_t>address % LINE) % LINE
+
+
 cdef void _panels(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     """Panels begin to end: as many as the cache holds are packed, then rows pass by all of them."""
     cdef Half* p = <Half*>context
@@ -223,8 +230,9 @@ cdef void _panels(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogi
     cdef npy_intp rows = max(<npy_intp>PANEL, NEAR // (2 * p.full) // PANEL * PANEL)
     cdef npy_intp most = min(end - begin, max(<npy_intp>1, NEAR // of_panel))
     cdef Py_ssize_t panel
-    cdef char* buffer = <char*>malloc(most * of_panel)
-    if buffer == NULL:
+    cdef char* held = <char*>malloc(most * of_panel + LINE)
+    cdef char* buffer = _at_line(held)
+    if held == NULL:
         p.failed = True
         return
     panel = begin
@@ -246,21 +254,24 @@ cdef void _panels(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogi
                     NULL if p.bias == NULL else p.bias + j, p.out + 2 * (i * p.m + j), p.m)
             i += n
         panel += beside
-    free(buffer)
+    free(held)
 
 
 cdef void _by_panels(Half* p) noexcept nogil:
     cdef void* pairs = NULL
+    cdef char* rows
     cdef npy_intp step = imode_brain_step()
     p.full = (p.k + step - 1) // step * step
-    if p.a.column_stride != 2 or p.k < p.full:
-        pairs = malloc(2 * p.n * p.full)
+    cdef bint across = (<size_t>p.a.data | <size_t>p.a.row_stride) % LINE and p.m >= MANY
+    if p.a.column_stride != 2 or p.k < p.full or across:
+        pairs = malloc(2 * p.n * p.full + LINE)
         if pairs == NULL:
             p.failed = True
             return
-        imode_brain_pairs(p.n, p.k, p.a.data, p.a.row_stride // 2, p.a.column_stride // 2, pairs,
+        rows = _at_line(<char*>pairs)
+        imode_brain_pairs(p.n, p.k, p.a.data, p.a.row_stride // 2, p.a.column_stride // 2, rows,
                           p.full)
-        p.a.data, p.a.row_stride = <char*>pairs, 2 * p.full
+        p.a.data, p.a.row_stride = rows, 2 * p.full
     parallel_for((p.m + PANEL - 1) // PANEL, WORTH // (p.n * p.k * PANEL) + 1, _panels, p)
     free(pairs)
 
