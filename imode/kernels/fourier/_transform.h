@@ -9,7 +9,7 @@ enum {
     LANES_MOST = 524288, /* bytes of a vector's lines, twice in the L2 cache; longer lines are
                             transformed one by one, in two steps */
     SHORT = 2048,        /* numbers of a line that leave room in the caches for another one */
-    MIDDLING = 256,      /* from so many on, lines are not read by short pieces */
+    ALONE = 256,         /* from so many on, vectors of 32 bytes don't take lines beside each other */
     GROUPS = 4           /* of vectors' lines that are read and written together */
 };
 
@@ -17,7 +17,7 @@ enum {
    beside each other in vectors. One line of n = n1 * n2 is such a bundle of n2 lines of length n1,
    then of n1 lines of length n2, with a turn of each number between: so are lines transformed that
    are few or long, and all whose steps fill vectors of 64 bytes, where 16 of these, in registers,
-   are a step of 16; of 32 bytes, only float32 of middling length. */
+   are a step of 16; of 32 bytes, only float32 of more than a few hundred numbers. */
 struct imode_plan {
     long n;             /* complex numbers of a line: half of them in real ones of even length */
     long real;          /* real numbers of a line; 0: complex */
@@ -56,8 +56,8 @@ static inline int imode_strided(const imode_plan *plan, int kind, ptrdiff_t src_
 static inline int imode_bundled(const imode_plan *plan, int kind, int lanes, int strided)
 {
     const size_t pack = 2 * lanes * (plan->wide ? 8 : 4);
-    const int middling = plan->n <= SHORT && plan->n >= (kind == IMODE_C2C ? MIDDLING : 2 * MIDDLING);
-    const int alone = plan->whole && (pack == 128 || (!plan->wide && kind != IMODE_C2R && middling));
+    const int long_enough = plan->n >= (kind == IMODE_C2C ? ALONE : 2 * ALONE);
+    const int alone = plan->whole && (pack == 128 || (!plan->wide && kind != IMODE_C2R && long_enough));
     return plan->radices[0] && plan->n * pack <= LANES_MOST && (strided || !alone);
 }
 

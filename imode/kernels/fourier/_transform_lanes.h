@@ -284,8 +284,7 @@ static void NAME(split_rows)(const imode_plan *plan, C *const *z, T *x, T scale)
 {
     const long h = plan->n, n1 = plan->n1, n2 = plan->n2, groups = n1 / LANES;
     const T *cosines = plan->half_turns, *sines = cosines + h + LANES;
-    for (long k = 0; 2 * k < h; k += LANES) {
-        const long g = k % n1 / LANES, k2 = k / n1;
+    for (long k = 0, g = 0, k2 = 0; 2 * k < h; k += LANES) {
         const C a = z[g][k2], behind = z[groups - 1 - g][n2 - 1 - k2];
         const C first = g ? z[groups - g][n2 - 1 - k2] : z[0][k2 ? n2 - k2 : 0];
         const C b = {{AFTER(behind.v[0], first.v[0]), AFTER(behind.v[1], first.v[1])}};
@@ -293,6 +292,8 @@ static void NAME(split_rows)(const imode_plan *plan, C *const *z, T *x, T scale)
         SPLIT(a, b);
         NAME(together)((char *)(x + 2 * k), (er + tr) * scale, (ei + ti) * scale);
         NAME(together)((char *)(x + 2 * (h - k - LANES + 1)), BACK(er - tr) * scale, BACK(ti - ei) * scale);
+        if (++g == groups)
+            g = 0, k2++;
     }
     const C middle = z[h / 2 % n1 / LANES][h / 2 / n1];
     x[h] = middle.v[0][0] * scale;
