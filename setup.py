@@ -55,7 +55,7 @@ WRITTEN_OUT = re.compile(r"_(attention|factor|gemm|multiply|orthogonal|recurrent
 # processor: a tenth of modules with loops over elements, a fifth of those with loops over planes.
 # How many instructions may be, by the names of the files.
 ENDS = {
-    r"_(along|copy|dtype|loops|loss|pool|ranges|special)\.c": 40,
+    r"_(along|conv|copy|dtype|loops|loss|pool|ranges|special)\.c": 40,
     r"_(planes|rows|whole)\.c": 100,
 }
 

@@ -134,10 +134,19 @@ V_INLINE float v_scaled(float p, int32_t k) {
     return p * scale * v_float((uint32_t)(k - half + 127) << 23);
 }
 
-/* exp(r) for |r| <= ln2 / 2 is 1 + r + r * r * the polynomial with these, lowest first. */
+/* exp(r) for |r| <= ln2 / 2, and its terms from the square on */
 #define V_EXP_TERMS                                                                                \
-    ((const float[]){4.99999851e-1f, 1.66664720e-1f, 4.16695364e-2f, 8.37312452e-3f, 1.37805939e-3f})
-V_INLINE float v_exp_reduced(float r) { return poly_f(V_EXP_TERMS, 4, r) * (r * r) + r + 1.0f; }
+    {4.99999851e-1f, 1.66664720e-1f, 4.16695364e-2f, 8.37312452e-3f, 1.37805939e-3f}
+V_INLINE float v_exp_reduced(float r) {
+    const float terms[] = V_EXP_TERMS;
+    float p = terms[4];
+    p = p * r + terms[3];
+    p = p * r + terms[2];
+    p = p * r + terms[1];
+    p = p * r + terms[0];
+    p = p * (r * r) + r;
+    return p + 1.0f;
+}
 
 /* 2^shift * exp(x - less) for a `less` below 0.1: exp(x) = 2^k * exp(r), |r| <= ln2 / 2. */
 V_INLINE float v_exp_shifted(float x, float less, int32_t shift) {

@@ -96,23 +96,21 @@ INLINE void NAME(add_rows)(const int rows, const int steps, long cols, const T *
 static void NAME(add_all)(long rows, const int steps, long cols, const T *a, long ai, long ak, const T *b,
                           long ldb, T *out, long ldo)
 {
-    for (long groups = (rows + ABREAST - 1) / ABREAST, n; rows; rows -= n, groups--) {
+    const long most = steps > 1 ? ABREAST : 1;
+    for (long groups = (rows + most - 1) / most, n; rows; rows -= n, groups--) {
         n = (rows + groups - 1) / groups;
-#define CASE(N)                                                                                   \
-    case N:                                                                                       \
-        if (steps > 1)                                                                            \
-            NAME(add_rows)(N, STEPS, cols, a, ai, ak, b, ldb, out, ldo);                          \
-        else                                                                                      \
-            NAME(add_rows)(N, 1, cols, a, ai, ak, b, ldb, out, ldo);                              \
-        break;
-        switch (n) {
-            CASE(1)
+#define ADD(N, STEPS_) NAME(add_rows)(N, STEPS_, cols, a, ai, ak, b, ldb, out, ldo)
+        if (steps == 1)
+            ADD(1, 1);
 #if ABREAST > 1
-            CASE(2)
-            CASE(3)
+        else if (n == 3)
+            ADD(3, STEPS);
+        else if (n == 2)
+            ADD(2, STEPS);
 #endif
-        }
-#undef CASE
+        else
+            ADD(1, STEPS);
+#undef ADD
         a += n * ai, out += n * ldo;
     }
 }

@@ -51,10 +51,11 @@ INLINE __m512 powers_of_16(__m512 x, __mmask16 wanted)
     const __m512 k = _mm512_sub_ps(_mm512_fmadd_ps(x, _mm512_set1_ps(1.44269504f), round), round);
     __m512 r = _mm512_fnmadd_ps(k, _mm512_set1_ps(V_LN2_HI), x);
     r = _mm512_fnmadd_ps(k, _mm512_set1_ps(V_LN2_LO), r);
-    __m512 p = _mm512_set1_ps(V_EXP_TERMS[4]);
+    const float terms[] = V_EXP_TERMS;
+    __m512 p = _mm512_set1_ps(terms[4]);
     UNROLL
     for (int i = 3; i >= 0; i--)
-        p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(V_EXP_TERMS[i]));
+        p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(terms[i]));
     p = _mm512_add_ps(_mm512_fmadd_ps(p, _mm512_mul_ps(r, r), r), _mm512_set1_ps(1));
     wanted = _mm512_mask_cmp_ps_mask(wanted, x, _mm512_set1_ps(-87), _CMP_NLT_UQ);
     return _mm512_maskz_scalef_ps(wanted, p, k);

@@ -86,9 +86,7 @@ _function(
 _function(
     "log1p", loops.log1p, _log1p_complex, lambda grad, self: grad / conj(self + 1), ("0.", "0.")
 )
-_function(
-    "sqrt", loops.sqrt, np.sqrt, lambda grad, result: grad / (2 * conj(result)), ("9.", "3.")
-)
+_function("sqrt", loops.sqrt, np.sqrt, lambda grad, result: grad / (2 * conj(result)), ("9.", "3."))
 _function(
     "rsqrt", loops.rsqrt, lambda x: 1 / np.sqrt(x),
     lambda grad, result: -0.5 * grad * conj(result.pow(3)), ("4.", "0.5000"),
