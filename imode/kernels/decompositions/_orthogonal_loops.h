@@ -1,0 +1,2 @@
+#include "_least_squares.h"
+#include "_reflections.h"
