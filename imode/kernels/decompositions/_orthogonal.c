@@ -1,4 +1,5 @@
-/* Reflections, and least squares of few rows and columns: the loops for each element type and instruction set. */
+/* Reflections, and least squares of few rows and columns: the loops for each element type and
+   instruction set. */
 
 #include "orthogonal.h"
 
@@ -12,7 +13,8 @@ int imode_least_squares(int wide, long m, long n, long k, const void *a, void *b
                 : PICK(least_squares, float)(m, n, k, a, b, ldb, pivots, rcond);
 }
 
-void imode_reflect(int wide, long m, long n, void *v, long ldv, void *r, long ldr, void *tau, void *s, long lds)
+void imode_reflect(int wide, long m, long n, void *v, long ldv, void *r, long ldr, void *tau, void *s,
+                   long lds)
 {
     (wide ? PICK(reflect, double) : PICK(reflect, float))(m, n, v, ldv, r, ldr, tau, s, lds);
 }
@@ -33,5 +35,5 @@ int imode_reflects(int wide, long m, long n, const void *a)
     if (!level() && m > 16 && n <= 64)
         return 0;
 #endif
-    return (wide ? PICK(moderate, double) : PICK(moderate, float))(a, m * n);
+    return (wide ? moderate_double_any : moderate_float_any)(a, m * n);
 }

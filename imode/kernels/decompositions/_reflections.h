@@ -1,6 +1,6 @@
 /* Reflections that make R of a few columns of many rows. Included by _orthogonal.c through _instances.h. */
 
-#define CHUNK (64 * LANES) /* rows whose products are summed one after another: sums of few sums are exact */
+#define CHUNK (64 * LANES) /* rows whose products are summed one after another: more would be less exact */
 
 /* The products of x with IMODE_PANEL columns, whole vectors of rows. */
 NOINLINE void NAME(products)(const T *x, const T *v, long ldv, long begin, long end, T *out)
@@ -20,20 +20,25 @@ NOINLINE void NAME(products)(const T *x, const T *v, long ldv, long begin, long 
     }
 }
 
+#ifndef __clang__ /* what is written out is all that pays: what is around it is a third smaller */
+#pragma GCC push_options
+#pragma GCC optimize("Os")
+#endif
+
 /* Whether numbers are finite, and the sum of their squares neither very large nor very small. */
-static int NAME(moderate)(const void *numbers, long n)
+static inline int NAME(moderate)(const void *numbers, long n)
 {
     const T *a = numbers;
-    V sums[2] = {{0}}, x = {0};
-    for (; n >= 2 * LANES; n -= 2 * LANES, a += 2 * LANES)
-        sums[0] += READ(a, 0) * READ(a, 0), sums[1] += READ(a, LANES) * READ(a, LANES);
-    for (; n > 0; n -= LANES, a += LANES) {
-        memcpy(&x, a, (n < LANES ? n : LANES) * sizeof(T));
-        if (n < LANES)
-            memset((T *)&x + n, 0, (LANES - n) * sizeof(T));
-        sums[0] += x * x;
+    V sums[4] = {{0}};
+    double squares = 0;
+    for (; n >= 4 * LANES; n -= 4 * LANES, a += 4 * LANES) {
+        UNROLL
+        for (int i = 0; i < 4; i++)
+            sums[i] += READ(a, i * LANES) * READ(a, i * LANES);
     }
-    const double squares = NAME(total)(sums[0] + sums[1]);
+    while (n--)
+        squares += a[n] * a[n];
+    squares += NAME(total)(sums[0] + sums[1] + sums[2] + sums[3]);
     return SMALL_SQUARE < squares && squares < 1 / SMALL_SQUARE;
 }
 
@@ -42,9 +47,13 @@ static inline void NAME(add_columns)(long m, long n, const void *from, void *tar
 {
     const T *a = from;
     T *to = target;
-    for (; n > 0; n--, a += m, to += ld)
-        for (long i = 0; i < m; i++)
+    for (; n > 0; n--, a += m, to += ld) {
+        long i = 0;
+        for (; i + LANES <= m; i += LANES)
+            AT(to, i) += READ(a, i);
+        for (; i < m; i++)
             to[i] += a[i];
+    }
 }
 
 /* See imode_turn in orthogonal.h. */
@@ -63,8 +72,8 @@ NOINLINE void NAME(multiply)(T *x, T factor, long begin, long end)
         AT(x, i) *= factor;
 }
 
-/* See imode_reflect in orthogonal.h. A row leaves the columns once it is one of R: so vectors of rows may begin
-   before the rows that are left. */
+/* See imode_reflect in orthogonal.h. A row leaves the columns once it is one of R: so vectors of rows may
+   begin before the rows that are left. */
 static void NAME(reflect)(long m, long n, void *columns, long ldv, void *upper, long ldr, void *factors,
                           void *triangle, long lds)
 {
@@ -107,4 +116,7 @@ static void NAME(reflect)(long m, long n, void *columns, long ldv, void *upper, 
     }
 }
 
+#ifndef __clang__
+#pragma GCC pop_options
+#endif
 #undef CHUNK

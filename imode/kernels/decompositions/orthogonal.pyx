@@ -18,7 +18,6 @@ from imode.kernels.decompositions.stacks cimport (
     all_zero, clear_triangle, copy_columns, data_of, epsilon, in_columns, infos_of, leading,
     matrix_of, matrix_stack, put, real_type, right_side, size_of, some_matrices, vector_stack)
 from imode.kernels.products.gemm cimport gemm
-from libc.math cimport copysign, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
@@ -39,71 +38,15 @@ cdef extern from "orthogonal.h" nogil:
 
 cdef enum:
     BLOCK = 32                    # columns that blocked routines work on at once
-    FEW = 16                      # rows and columns up to which they are not called
     # Singular values from which on gelsd does what gelss does, many times faster.
     DIVIDED = 32
 
 
-# ---- few rows and columns, for which LAPACK's calls cost more than the work ----
-
-ctypedef fused number:
-    float
-    double
-
-
-cdef bint _moderate(const number* a, npy_intp n) noexcept nogil:
-    """Whether no square, nor a sum of some, is beyond double precision."""
-    cdef npy_intp i
-    cdef bint good = True
-    for i in range(n):
-        good &= 1e-140 < fabs(a[i]) < 1e140 or a[i] == 0
-    return good
-
-
-cdef inline void _reflect(number* column, const number* v, npy_intp m, number tau) noexcept nogil:
-    """A column less tau v v^T times it; the first of v is 1."""
-    cdef npy_intp r
-    cdef number along = column[0]
-    for r in range(1, m):
-        along += v[r] * column[r]
-    along *= tau
-    column[0] -= along
-    for r in range(1, m):
-        column[r] -= along * v[r]
-
-
-cdef void _few_q(number* a, npy_intp m, npy_intp n, npy_intp k, const number* tau) noexcept nogil:
-    """The first n columns of the product of k reflections in the place of the reflectors."""
-    cdef npy_intp i, j, r
-    cdef number* v
-    for j in range(k, n):
-        for r in range(m):
-            a[j * m + r] = r == j
-    for i in range(k - 1, -1, -1):
-        v = a + i * m + i
-        for j in range(i + 1, n):
-            _reflect(a + j * m + i, v, m - i, tau[i])
-        for r in range(1, m - i):
-            v[r] *= -tau[i]
-        v[0] = 1 - tau[i]
-        for r in range(i):
-            a[i * m + r] = 0
-
-
-cdef inline bint _are_few(Job* job, const char* a, npy_intp n, npy_intp columns) noexcept nogil:
-    """Whether the function above serves a matrix of n columns, of which the first are given."""
-    if job.kind > 1 or job.m > FEW or n > FEW or job.lda != job.m:
-        return False
-    if job.kind:
-        return _moderate(<double*>a, job.m * columns)
-    return _moderate(<float*>a, job.m * columns)
-
-
-# ---- more of them: by halves, so that nearly all of it are large products ----
+# ---- by halves, so that nearly all of it are large products ----
 #
 # Elmroth and Gustavson, Applying Recursion to Serial and Parallel QR Factorization (2000). The
-# reflections of a block are I - V S^-1 V^T, where the upper triangle S is that of V^T V with 1 / tau
-# in its diagonal: Joffrain et al., Accumulating Householder Transformations, Revisited (2006).
+# reflections of a block are I - V S^-1 V^T, where S is the upper triangle of V^T V with 1 / tau in
+# its diagonal: Joffrain et al., Accumulating Householder Transformations, Revisited (2006).
 
 cdef enum:
     WIDTH = 32                    # columns of a block, which has a triangle S of its own
@@ -250,14 +193,15 @@ cdef void _one_qr(Job* job, npy_intp i, char* work, lint* lwork, lint* info) noe
     wanted if options[0] is V."""
     cdef char* a = job.a + i * job.a_step
     cdef char* q = job.b + i * job.b_step
-    cdef npy_intp least = min(job.m, job.n)
+    cdef lint least = min(job.m, job.n)
     if job.kind <= 1 and imode_reflects(job.kind, job.m, job.n, a):
         job.no_memory |= not _own_qr(job, i, work)
         return
     (<call8_t>job.call)(&job.m, &job.n, a, &job.lda, job.c + i * job.c_step, work, lwork, info)
     if job.b != NULL:
         memcpy(q, a, job.m * least * job.item)
-        _make_q(job, q, job.k, least, job.c + i * job.c_step, work, lwork, info)
+        _orgqr[job.kind](&job.m, &job.k, &least, q, &job.lda, job.c + i * job.c_step, work, lwork,
+                         info)
 
 
 cdef tuple _factor(ndarray a, ndarray q, bint reflectors):
@@ -289,20 +233,9 @@ def geqrf(ndarray a not None):
     return _factor(a, None, True)
 
 
-cdef void _make_q(Job* job, char* q, lint n, lint k, char* tau, char* work, lint* lwork,
-                  lint* info) noexcept nogil:
-    """In place of k reflectors, the first n columns of the product of the reflections."""
-    if n <= job.m and _are_few(job, q, n, k):
-        if job.kind:
-            _few_q(<double*>q, job.m, n, k, <double*>tau)
-        else:
-            _few_q(<float*>q, job.m, n, k, <float*>tau)
-        return
-    _orgqr[job.kind](&job.m, &n, &k, q, &job.lda, tau, work, lwork, info)
-
-
 cdef void _one_q(Job* job, npy_intp i, char* work, lint* lwork, lint* info) noexcept nogil:
-    _make_q(job, job.a + i * job.a_step, job.n, job.k, job.c + i * job.c_step, work, lwork, info)
+    _orgqr[job.kind](&job.m, &job.n, &job.k, job.a + i * job.a_step, &job.lda,
+                     job.c + i * job.c_step, work, lwork, info)
 
 
 def householder_product(ndarray a not None, ndarray tau not None):
