@@ -67,9 +67,9 @@ SELDOM = re.compile(
     r"|kernels\.decompositions\.lapack"
 )
 
-# Modules around loops in C that take far longer than what is around them: -Os makes them a sixth
-# smaller than -O1 does.
-AROUND = re.compile(r"kernels\.(decompositions|fourier)\.(?!lapack$).*")
+# Modules around loops in C that take far longer than what is around them, and one whose work is
+# watching: -Os makes them a sixth smaller than -O1 does.
+AROUND = re.compile(r"kernels\.(decompositions|fourier)\.(?!lapack$).*|profiler\.recorder")
 
 # What Cython writes into each module alike, once: a tenth of the compiler's time and of the wheel.
 SHARED = "imode._cython"

@@ -219,7 +219,7 @@ cdef void _by_columns(Half* p) noexcept nogil:
 # ---- by instructions for bfloat16 ----
 
 cdef inline char* _at_line(char* address) noexcept nogil:
-    """The next place where a cache line begins: what lies across two takes twice as long to read."""
+    """Where the next cache line begins: what lies across two takes twice as long to read."""
     return address + (LINE - <size_t>address % LINE) % LINE
 
 
