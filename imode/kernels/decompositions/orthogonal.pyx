@@ -10,14 +10,13 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.parallel cimport skipping
 from imode._core.tensor cimport Tensor, storage
-from imode.kernels.decompositions.halves cimport solve_triangle
 from imode.kernels.decompositions.lapack cimport (
     GELS, GELSD, GELSS, GELSY, GEQRF, ORGQR, ORMQR, Job, Routine, call11_t, call13_t, call14_t,
     call15_t, call8_t, call9_t, lint, routine, run_each, start, wanted)
 from imode.kernels.decompositions.stacks cimport (
     all_zero, clear_triangle, copy_columns, data_of, epsilon, in_columns, infos_of, leading,
-    matrix_of, matrix_stack, put, real_type, right_side, size_of, some_matrices, vector_stack)
-from imode.kernels.products.gemm cimport gemm
+    matrix_of, matrix_stack, real_type, right_side, size_of, some_matrices, vector_stack)
+from libc.math cimport copysign, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
@@ -27,246 +26,189 @@ cnp.import_array()
 cdef extern from "orthogonal.h" nogil:
     enum:
         IMODE_FEW                 # rows and columns up to which the next function serves
-        IMODE_PANEL
     int imode_least_squares(int wide, long m, long n, long k, const void* a, void* b, long ldb,
                             int pivots, double rcond) noexcept
-    void imode_reflect(int wide, long m, long n, void* v, long ldv, void* r, long ldr, void* tau,
-                       void* s, long lds) noexcept
-    void imode_add_columns(int wide, long m, long n, const void* a, void* to, long ld) noexcept
-    void imode_turn(int wide, long m, long n, const void* a, long lda, void* to) noexcept
-    bint imode_reflects(int wide, long m, long n, const void* a) noexcept
 
 cdef enum:
     BLOCK = 32                    # columns that blocked routines work on at once
+    FEW = 16                      # rows and columns up to which they are not called
     # Singular values from which on gelsd does what gelss does, many times faster.
     DIVIDED = 32
 
 
-# ---- by halves, so that nearly all of it are large products ----
-#
-# Elmroth and Gustavson, Applying Recursion to Serial and Parallel QR Factorization (2000). The
-# reflections of a block are I - V S^-1 V^T, where S is the upper triangle of V^T V with 1 / tau in
-# its diagonal: Joffrain et al., Accumulating Householder Transformations, Revisited (2006).
+# ---- few rows and columns, for which LAPACK's calls cost more than the work ----
 
-cdef enum:
-    WIDTH = 32                    # columns of a block, which has a triangle S of its own
-    PIECE = 128                   # rows whose products are summed one after another
-    LINE = 64                     # bytes of a cache line
+ctypedef fused number:
+    float
+    double
 
 
-ctypedef struct Reflections:
-    bint wide, share
-    npy_intp m, item
-    char* a                       # the matrix; R comes in the place of its upper triangle
-    npy_intp lda
-    char* v
-    npy_intp ldv
-    char* s                       # of each block, beside each other
-    char* tau
-    char* w                       # room for WIDTH rows
-    char* other                   # the same
-
-
-cdef inline npy_intp _apart(npy_intp m) noexcept nogil:
-    """From a column of V to the next: odd numbers of lines, so that they lie in different sets."""
-    return (m + 15) // 16 * 16 | 16
-
-
-cdef inline npy_intp _whole(npy_intp n) noexcept nogil:
-    return (n + IMODE_PANEL - 1) // IMODE_PANEL * IMODE_PANEL
-
-
-cdef npy_intp _room(npy_intp m, npy_intp n, npy_intp k) noexcept nogil:
-    """Elements of workspace for a QR of which Q has k columns."""
-    return (_apart(m) + WIDTH) * _whole(min(m, n)) + 2 * WIDTH * max(n, k) + LINE
-
-
-cdef bint _products(Reflections* f, npy_intp n, const char* v, npy_intp k, const char* c,
-                    npy_intp ldc, npy_intp rows, char* to, npy_intp ldt) noexcept nogil:
-    """V^T C in pieces, whose sums are added up: one long sum after another would be less exact."""
-    cdef npy_intp pieces = max((rows + PIECE // 2) // PIECE, 1), piece, first, count
-    for piece in range(pieces):
-        first = piece * PIECE
-        count = PIECE if piece + 1 < pieces else rows - first
-        if not gemm(f.wide, k, count, n, c + first * f.item, ldc, 1, v + first * f.item, 1, f.ldv,
-                    f.other if piece else to, n if piece else ldt, False, f.share):
-            return False
-        if piece:
-            imode_add_columns(f.wide, n, k, f.other, to, ldt)
-    return True
-
-
-cdef bint _apply(Reflections* f, npy_intp i, npy_intp n, npy_intp known, bint forward, char* c,
-                 npy_intp ldc, npy_intp k) noexcept nogil:
-    """n reflections from the i-th on, or the other way round, of k columns from row i on. The first
-    `known` columns are those of the unit matrix."""
-    cdef npy_intp rows = f.m - i, item = f.item
-    cdef char* v = f.v + (i * f.ldv + i) * item
-    cdef char* s = f.s + (i * WIDTH + i % WIDTH) * item
-    imode_turn(f.wide, known, n, v, f.ldv, f.w)
-    return (
-        (known == k or _products(f, n, v, k - known, c + known * ldc * item, ldc, rows,
-                                 f.w + known * n * item, n))
-        and solve_triangle(f.wide, not forward, False, n, k, s, 1 if forward else WIDTH,
-                           WIDTH if forward else 1, f.w, n, f.share)
-        and gemm(f.wide, k, n, rows, f.w, n, 1, v, f.ldv, 1, c, ldc, True, f.share))
-
-
-cdef bint _reduce(Reflections* f, npy_intp i, npy_intp n) noexcept nogil:
-    """R and reflections of n columns of a block, from the i-th on; its row is the first."""
-    cdef npy_intp half = _whole(n // 2), item = f.item, j, top = i // WIDTH * WIDTH
-    cdef char* v
-    if n <= IMODE_PANEL:
-        for j in range(i, i + IMODE_PANEL):
-            v = f.v + j * f.ldv * item
-            if j < i + n:
-                memset(v + top * item, 0, (i - top) * item)
-                memcpy(v + i * item, f.a + (j * f.lda + i) * item, (f.m - i) * item)
-                memset(v + f.m * item, 0, (f.ldv - f.m) * item)
-            else:
-                memset(v + i * item, 0, (f.ldv - i) * item)
-        imode_reflect(f.wide, f.m - i, n, f.v + (i * f.ldv + i) * item, f.ldv,
-                      f.a + (i * f.lda + i) * item, f.lda, f.tau + i * item,
-                      f.s + (i * WIDTH + i - top) * item, WIDTH)
-        return True
-    j = i + half
-    return (
-        _reduce(f, i, half)
-        and _apply(f, i, half, 0, False, f.a + (j * f.lda + i) * item, f.lda, n - half)
-        and _reduce(f, j, n - half)
-        and _products(f, half, f.v + (i * f.ldv + j) * item, n - half,
-                      f.v + (j * f.ldv + j) * item, f.ldv, f.m - j,
-                      f.s + (j * WIDTH + i - top) * item, WIDTH))
-
-
-cdef void _unit(Job* job, char* q) noexcept nogil:
+cdef bint _moderate(const number* a, npy_intp n) noexcept nogil:
+    """Whether no square, nor a sum of some, is beyond double precision."""
     cdef npy_intp i
-    memset(q, 0, job.m * job.k * job.item)
-    for i in range(job.k):
-        put(q + i * (job.m + 1) * job.item, job.kind, 1, 0)
+    cdef bint good = True
+    for i in range(n):
+        good &= 1e-140 < fabs(a[i]) < 1e140 or a[i] == 0
+    return good
 
 
-cdef bint _own_qr(Job* job, npy_intp which, char* work) noexcept nogil:
-    """QR of one matrix; False: there is no memory."""
-    cdef Reflections f
-    cdef npy_intp least = min(job.m, job.n), item = job.item, i, j, n, block
-    cdef npy_intp blocks = (least + WIDTH - 1) // WIDTH
-    cdef char* q = job.b + which * job.b_step
-    f.wide, f.share, f.m, f.item = job.kind == 1, job.count == 1, job.m, item
-    f.a, f.lda, f.ldv = job.a + which * job.a_step, job.lda, _apart(job.m)
-    f.tau = job.c + which * job.c_step
-    f.v = work + LINE - <size_t>work % LINE
-    f.s = f.v + f.ldv * _whole(least) * item
-    f.w = f.s + WIDTH * _whole(least) * item
-    f.other = f.w + WIDTH * max(job.n, job.k) * item
-    for block in range(blocks):
-        i = block * WIDTH
-        n = min(WIDTH, least - i)
-        if not _reduce(&f, i, n):
-            return False
-        j = i + n
-        if j < job.n and not _apply(&f, i, n, 0, False, f.a + (j * f.lda + i) * item, f.lda,
-                                    job.n - j):
-            return False
-    if job.options[0] == c"V":
-        for j in range(least):
-            memcpy(f.a + (j * f.lda + j + 1) * item, f.v + (j * f.ldv + j + 1) * item,
-                   (job.m - j - 1) * item)
-    if job.b == NULL:
-        return True
-    _unit(job, q)
-    for block in reversed(range(blocks)):
-        i = block * WIDTH
-        n = min(WIDTH, least - i)
-        if not _apply(&f, i, n, n, True, q + i * (job.m + 1) * item, job.m, job.k - i):
-            return False
-    return True
+cdef inline void _reflect(number* column, const number* v, npy_intp m, number tau) noexcept nogil:
+    """A column less tau v v^T times it; the first of v is 1."""
+    cdef npy_intp r
+    cdef number along = column[0]
+    for r in range(1, m):
+        along += v[r] * column[r]
+    along *= tau
+    column[0] -= along
+    for r in range(1, m):
+        column[r] -= along * v[r]
+
+
+cdef void _few_qr(number* a, npy_intp m, npy_intp n, number* tau) noexcept nogil:
+    """R and the reflectors in the place of a matrix, as geqrf gives them."""
+    cdef npy_intp i, j, r
+    cdef double below, beta
+    cdef number* v
+    for i in range(min(m, n)):
+        v, below = a + i * m + i, 0
+        for r in range(1, m - i):
+            below += <double>v[r] * v[r]
+        if below == 0:
+            tau[i] = 0
+            continue
+        beta = -copysign(sqrt(<double>v[0] * v[0] + below), <double>v[0])
+        tau[i] = <number>((beta - v[0]) / beta)
+        for r in range(1, m - i):
+            v[r] = <number>(v[r] / (v[0] - beta))
+        for j in range(i + 1, n):
+            _reflect(a + j * m + i, v, m - i, tau[i])
+        v[0] = <number>beta
+
+
+cdef void _few_q(number* a, npy_intp m, npy_intp n, npy_intp k, const number* tau) noexcept nogil:
+    """The first n columns of the product of k reflections in the place of the reflectors."""
+    cdef npy_intp i, j, r
+    cdef number* v
+    for j in range(k, n):
+        for r in range(m):
+            a[j * m + r] = r == j
+    for i in range(k - 1, -1, -1):
+        v = a + i * m + i
+        for j in range(i + 1, n):
+            _reflect(a + j * m + i, v, m - i, tau[i])
+        for r in range(1, m - i):
+            v[r] *= -tau[i]
+        v[0] = 1 - tau[i]
+        for r in range(i):
+            a[i * m + r] = 0
+
+
+cdef inline bint _are_few(Job* job, npy_intp i, npy_intp columns) noexcept nogil:
+    """Whether the functions above serve the i-th matrix, of which the first columns are given."""
+    cdef char* a = job.a + i * job.a_step
+    if job.kind > 1 or job.m > FEW or job.n > FEW or job.lda != job.m:
+        return False
+    if job.kind:
+        return _moderate(<double*>a, job.m * columns)
+    return _moderate(<float*>a, job.m * columns)
 
 
 # ---- QR ----
 
-cdef call9_t[4] _orgqr
-
-
 cdef void _one_qr(Job* job, npy_intp i, char* work, lint* lwork, lint* info) noexcept nogil:
-    """a: the matrices; b: NULL, or Q, of k columns; c: the factors of the reflectors, which are
-    wanted if options[0] is V."""
-    cdef char* a = job.a + i * job.a_step
-    cdef char* q = job.b + i * job.b_step
-    cdef lint least = min(job.m, job.n)
-    if job.kind <= 1 and imode_reflects(job.kind, job.m, job.n, a):
-        job.no_memory |= not _own_qr(job, i, work)
+    """a: the matrices; c: the factors of the reflectors."""
+    cdef char* tau = job.c + i * job.c_step
+    if _are_few(job, i, job.n):
+        if job.kind:
+            _few_qr(<double*>(job.a + i * job.a_step), job.m, job.n, <double*>tau)
+        else:
+            _few_qr(<float*>(job.a + i * job.a_step), job.m, job.n, <float*>tau)
         return
-    (<call8_t>job.call)(&job.m, &job.n, a, &job.lda, job.c + i * job.c_step, work, lwork, info)
-    if job.b != NULL:
-        memcpy(q, a, job.m * least * job.item)
-        _orgqr[job.kind](&job.m, &job.k, &least, q, &job.lda, job.c + i * job.c_step, work, lwork,
-                         info)
+    (<call8_t>job.call)(&job.m, &job.n, job.a + i * job.a_step, &job.lda, job.c + i * job.c_step,
+                        work, lwork, info)
 
 
-cdef tuple _factor(ndarray a, ndarray q, bint reflectors):
-    """(R, with the reflectors if they are wanted, and their factors); Q, unless it is None."""
+cdef tuple _geqrf(ndarray a):
     cdef Job job
     cdef ndarray made, tau
-    cdef npy_intp least = min(size_of(a, 2), size_of(a, 1)), i
-    cdef lint lwork
+    cdef npy_intp least = min(size_of(a, 2), size_of(a, 1))
     start(&job, a)
     job.call = routine(GEQRF, job.kind)
-    _orgqr[job.kind] = <call9_t>routine(ORGQR, job.kind)
     made, tau = in_columns(a), vector_stack(a, cnp.PyArray_TYPE(a), least)
     matrix_of(&job, made)
-    if q is not None:
-        right_side(&job, q)
     job.c, job.c_step = data_of(tau), least * job.item
-    job.options[0] = c"V" if reflectors else c"N"
-    lwork = max(job.n, job.k) * BLOCK
-    if job.kind <= 1:
-        lwork = _room(job.m, job.n, job.k)
-    run_each(_one_qr, &job, lwork, 0, <double>job.m * job.n * least)
-    for i in range(0 if job.n or skipping() else job.count):
-        _unit(&job, job.b + i * job.b_step)
+    run_each(_one_qr, &job, job.n * BLOCK, 0, <double>job.m * job.n * least)
     return made, tau
 
 
 def geqrf(ndarray a not None):
     """Return R with the reflectors that make Q, and their factors."""
-    return _factor(a, None, True)
+    return _geqrf(a)
 
 
 cdef void _one_q(Job* job, npy_intp i, char* work, lint* lwork, lint* info) noexcept nogil:
-    _orgqr[job.kind](&job.m, &job.n, &job.k, job.a + i * job.a_step, &job.lda,
-                     job.c + i * job.c_step, work, lwork, info)
+    cdef char* tau = job.c + i * job.c_step
+    if _are_few(job, i, job.k) and job.n <= job.m:
+        if job.kind:
+            _few_q(<double*>(job.a + i * job.a_step), job.m, job.n, job.k, <double*>tau)
+        else:
+            _few_q(<float*>(job.a + i * job.a_step), job.m, job.n, job.k, <float*>tau)
+        return
+    (<call9_t>job.call)(&job.m, &job.n, &job.k, job.a + i * job.a_step, &job.lda,
+                        job.c + i * job.c_step, work, lwork, info)
+
+
+cdef int _reflectors_to_q(ndarray q, ndarray tau) except -1:
+    """In place of the reflectors, the first columns of the product of the reflections."""
+    cdef Job job
+    start(&job, q)
+    job.call = routine(ORGQR, job.kind)
+    matrix_of(&job, q)
+    job.k, job.c, job.c_step = size_of(tau, 1), data_of(tau), size_of(tau, 1) * job.item
+    return run_each(_one_q, &job, job.n * BLOCK, 0, <double>job.m * job.n * job.k)
 
 
 def householder_product(ndarray a not None, ndarray tau not None):
     """Return the first columns of the product of reflections, given as geqrf does."""
-    cdef Job job
     cdef ndarray q = in_columns(a)
-    tau = cnp.PyArray_GETCONTIGUOUS(tau)
-    start(&job, q)
-    _orgqr[job.kind] = <call9_t>routine(ORGQR, job.kind)
-    matrix_of(&job, q)
-    job.k, job.c, job.c_step = size_of(tau, 1), data_of(tau), size_of(tau, 1) * job.item
-    run_each(_one_q, &job, job.n * BLOCK, 0, <double>job.m * job.n * job.k)
+    _reflectors_to_q(q, cnp.PyArray_GETCONTIGUOUS(tau))
     return q
 
 
 cdef tuple _qr(ndarray a, bint complete, bint only_r):
     """(Q, R), Q None where only R is wanted."""
-    cdef npy_intp m = size_of(a, 2), n = size_of(a, 1), item = cnp.PyArray_ITEMSIZE(a), i, j
-    cdef npy_intp rows = m if complete else min(m, n), count = 1
-    cdef ndarray q = None if only_r else matrix_stack(a, m, rows)
-    cdef ndarray made = _factor(a, q, False)[0]
-    cdef ndarray r = matrix_stack(a, rows, n)
+    cdef tuple found = _geqrf(a)
+    cdef ndarray made = found[0]
+    cdef ndarray q = None
+    cdef ndarray r
+    cdef npy_intp m = size_of(a, 2), n = size_of(a, 1), least = min(m, n), i
+    cdef npy_intp item = cnp.PyArray_ITEMSIZE(a)
+    cdef npy_intp rows = m if complete else least
+    cdef npy_intp count = 1
     cdef char* to
+    r = matrix_stack(a, rows, n)
+    if not only_r:
+        q = matrix_stack(a, m, rows)
     for i in range(a.ndim - 2):
         count *= a.shape[i]
     for i in range(0 if skipping() else count):
         to = data_of(r) + i * rows * n * item
-        for j in range(n if rows else 0):
-            memcpy(to + j * rows * item, data_of(made) + (i * n + j) * m * item, rows * item)
+        _copy_part(to, rows, data_of(made) + i * m * n * item, m, rows, n, item)
         clear_triangle(to, item, rows, n, rows, True)
+        if q is not None:
+            _copy_part(data_of(q) + i * m * rows * item, m, data_of(made) + i * m * n * item, m, m,
+                       least, item)
+    if q is not None:
+        _reflectors_to_q(q, found[1])
     return q, r
+
+
+cdef void _copy_part(char* to, npy_intp to_ld, const char* given, npy_intp ld, npy_intp m,
+                     npy_intp n, npy_intp item) noexcept:
+    """The first m rows and n columns."""
+    cdef npy_intp j
+    for j in range(n if m else 0):
+        memcpy(to + j * to_ld * item, given + j * ld * item, m * item)
 
 
 def qr(ndarray a not None, bint complete, bint only_r):
