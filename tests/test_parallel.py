@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import imode
@@ -204,3 +205,17 @@ def test_the_bits_of_gradients_of_norms_do_not_depend_on_the_threads(shape):
     first, *others = by_threads(gradients)
     for other in others:
         assert all(imode.equal(a, b) for a, b in zip(first, other, strict=True))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 8, 17, 47])
+def test_few_rows_by_a_matrix_do_not_depend_on_the_threads(rows, dtype):
+    """Of whole numbers, so that every sum is exact; lines of the result lie across two threads."""
+    rng = np.random.default_rng(rows)
+    left = rng.integers(-4, 5, (rows, 515)).astype(dtype)
+    right = rng.integers(-4, 5, (515, 709)).astype(dtype)
+    for b in (right, np.ascontiguousarray(right.T).T):
+        for threads in (1, 2, 3):
+            set_num_threads(threads)
+            product = imode.from_numpy(left) @ imode.from_numpy(b)
+            np.testing.assert_array_equal(product.numpy(), left @ right)
